@@ -53,7 +53,7 @@ STEPS: Final[Mapping[Step, str]] = {
     "all are called",
     "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read; all are "
     "called",
-    "source": "(what the command line names, with options of extensions: `Source`) -> the same; all are called",
+    "source": "(what the command line names, with options of extensions: `Options`) -> the same; all are called",
     "translate": "(config dict, options of extensions, foreign_summary=, folder=, place=) -> (config dict of this "
     "program, notes); all are called",
 }
@@ -168,7 +168,7 @@ class Extension(NamedTuple):
     Attributes:
         parts: kind of part → name in configs → module that registers it.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
-            the ``options`` of a `Source`, for steps.
+            the ``options`` of `Options`, for steps.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.

@@ -25,7 +25,7 @@ API: Final = {
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
     "Comparison": "ais_prompt.comparison.compared_task",
-    "ConfigOptions": "ais_prompt.verbs.api",
+    "ConfigOptions": "ais_prompt.verbs.keywords",
     "Drift": "ais_prompt.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",
@@ -33,6 +33,7 @@ RESULTS: Final = {
     "Row": "ais_prompt.scoring.rows",
     "Run": "ais_prompt.verbs.open_run",
     "RunComparison": "ais_prompt.comparison.paired_runs",
+    "RunOptions": "ais_prompt.verbs.keywords",
 }
 """What the functions take and return → its module."""
 

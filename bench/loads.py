@@ -28,13 +28,14 @@ import numpy as np
 from scipy.stats import gamma, kstest
 
 from ais_prompt.checks import checked
+from ais_prompt.config import Options
 from ais_prompt.extensions.perf.exchange import Exchange, offsets_of
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.store import RunFolder
 from ais_prompt.utils import QUIET, verbosity
-from ais_prompt.verbs import open_run_folder, source_of
+from ais_prompt.verbs import load_config, open_run_folder
 from bench.engine import lean_server
 from tests.support.servers import MockServer, mock_server
 
@@ -66,7 +67,7 @@ def measured(
     """
     with tempfile.TemporaryDirectory() as name, verbosity(QUIET):
         config = _config(name, url, requests, model) | {"perf": perf}
-        plan, _ = checked(source_of(config, {"allow_code_execution": "unsafe"}))
+        plan, _ = checked(Options(loaded=load_config(config), allow_code_execution="unsafe"))
         spec = plan.spec.sections.get("perf", PerfSpec())
         run = measure_run(plan, prepare_run(plan, spec), spec, open_run_folder(plan, "infer"), "bench")
         for error in run.errors.values():

@@ -26,8 +26,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from ais_prompt.checks import Source, checked, checked_for_scoring
-from ais_prompt.config import render_config
+from ais_prompt.checks import checked, checked_for_scoring
+from ais_prompt.config import Options, render_config
 from ais_prompt.engine import conversations_of
 from ais_prompt.plan import Task
 from ais_prompt.shards import agreement, merge_journals
@@ -140,7 +140,7 @@ def _start_shard(folder: Path, index: int, count: int, url: str) -> subprocess.P
 def make_run(folder: Path, number: int, shards: int) -> RunFolder:
     """Write a config, its data, and a run folder in which so many shards have asked everything."""
     _write_project(folder, number)
-    plan, _ = checked(Source(config=str(folder / "eval.py"), work_dir=str(folder / "outputs")))
+    plan, _ = checked(Options(config=str(folder / "eval.py"), work_dir=str(folder / "outputs")))
     run = RunFolder(folder / "outputs" / "eval" / "made")
     folders = [_folder_of(run, Shard(index, shards)) for index in range(shards)]
     for one in folders:
@@ -213,7 +213,7 @@ def _answered(task: Task, shards: int) -> Iterator[tuple[int, str, Prediction]]:
 
 def merge_only(run: RunFolder) -> None:
     """Do what ``aisprompt merge`` does before it scores."""
-    merge_journals(checked_for_scoring(Source(config=str(run.config_file))), run, "")
+    merge_journals(checked_for_scoring(Options(config=str(run.config_file))), run, "")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import signal
 import tempfile
@@ -13,14 +14,14 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import FaultList, ReadConfig, Source, check_plan, read_spec
-from ais_prompt.config import load_config
+from ais_prompt.checks import FaultList, check_plan
+from ais_prompt.config import Options, load_config
 from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, ReadConfig, read_spec
 from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils import digest
-from ais_prompt.verbs import open_run_folder, run_source
+from ais_prompt.verbs import Session, open_run_folder, run_source
 from tools.judged_rows import GOLD, RATED, verdicts
 from tools.made_up_rows import MEDIA_ROOTS, SHAPES, made_up
 
@@ -77,7 +78,7 @@ def ran(file: Path, name: str) -> FileResult:
 
 def checked_model(file: Path, name: str) -> FileResult:
     """Check the models of a file with a small dataset. No engine is needed, nothing is loaded."""
-    return _checked(Source(models=(str(file),), datasets=(str(_PARTS / "dataset.py"),)), name)
+    return _checked(Options(models=(str(file),), datasets=(str(_PARTS / "dataset.py"),)), name)
 
 
 def checked_summarizer(file: Path, name: str) -> FileResult:
@@ -90,12 +91,12 @@ def checked_summarizer(file: Path, name: str) -> FileResult:
         config = Path(folder) / "config.py"
         values = {"models": parts[0]["models"], "datasets": parts[1]["datasets"]}
         config.write_text("".join(f"{key} = {value!r}\n" for key, value in values.items()), "utf-8")
-        return _checked(Source(str(config), summarizer=str(file)), name)
+        return _checked(Options(str(config), summarizer=str(file)), name)
 
 
-def _checked(source: Source, name: str) -> FileResult:
+def _checked(options: Options, name: str) -> FileResult:
     try:
-        config = read_spec(source)
+        config = read_spec(options)
         faults = check_plan(Plan(config.spec), config.loaded.place).faults
     except AisPromptError as error:
         faults = list(faults_of(error))
@@ -110,11 +111,11 @@ def cause(error: AisPromptError) -> str:
 
 
 def _read(file: Path) -> ReadConfig:
-    source = Source(allow_code_execution=True, datasets=(str(file),), models=(str(_PARTS / "text.py"),))
+    source = Options(allow_code_execution=True, datasets=(str(file),), models=(str(_PARTS / "text.py"),))
     config = read_spec(source)
     first = config.spec.datasets[0].infer.inferencer.type if config.spec.datasets else ""
     if not first.startswith(LIKELIHOOD):
-        config = read_spec(replace(source, models=(str(_PARTS / "chat.py"),)))
+        config = read_spec(dataclasses.replace(source, models=(str(_PARTS / "chat.py"),)))
     return config
 
 
@@ -190,7 +191,7 @@ def _run_once(spec: RunSpec) -> str:
         faults = check_plan(plan, str).faults
         if faults:
             return cause(faults[0])
-        result = run_source(plan, open_run_folder(plan), with_report=False)
+        result = run_source(plan, open_run_folder(plan), Session(report=False))
     for outcome in result.outcomes:
         if outcome.error is not None:
             return cause(outcome.error)

@@ -18,12 +18,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import LoadedConfig, compose_config
+from ais_prompt.config import LoadedConfig, Options, compose_config
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.inferencers import Conversation
-from ais_prompt.plan import Plan, Task
+from ais_prompt.plan import Plan, Task, read_spec
 from ais_prompt.types import (
     Completion,
     DatasetSpec,
@@ -175,7 +174,7 @@ def _spec(setting: Mapping[str, Any], loaded: LoadedConfig) -> RunSpec:
         for name, model in MODELS.items()
     ]
     dataset = {"type": "MadeUp", "abbr": "dataset", **setting}
-    spec = read_spec(Source(loaded=replace(loaded, values={"models": models, "datasets": [dataset]}))).spec
+    spec = read_spec(Options(loaded=replace(loaded, values={"models": models, "datasets": [dataset]}))).spec
     [parsed] = spec.datasets
     source = PartSpec("tools.made_up_rows.MadeUpRows", made_up(parsed, "letter", varied=True), "datasets[0]")
     reader, infer = replace(parsed.reader, media_roots=MEDIA_ROOTS), replace(parsed.infer, allow_overlap=True)

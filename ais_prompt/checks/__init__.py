@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.asked_rows import NO_VALUE, check_media, numbered, shown_gap, taken_kinds
     from ais_prompt.checks.check import Findings, check_plan
-    from ais_prompt.checks.data_file import DataFile, Description, describe_file, describe_rows
-    from ais_prompt.checks.data_shapes import SHAPES, Shape, find_shape
+    from ais_prompt.checks.checked_config import checked, checked_for_scoring, checked_with_places, open_stored
     from ais_prompt.checks.extraction import LONGEST, PHRASINGS, ExtractionTrial, LostAnswer, try_extraction
     from ais_prompt.checks.faults import FaultList, check_k
     from ais_prompt.checks.gate_faults import faults_of_gates
-    from ais_prompt.checks.gold_kinds import KINDS, GoldKind, Golds
     from ais_prompt.checks.leaks.chance import ALPHA, alarming, drawn
     from ais_prompt.checks.leaks.clues import find_choices, find_clues
     from ais_prompt.checks.leaks.near_copies import (
@@ -39,22 +36,8 @@ if TYPE_CHECKING:
         probe_prompts,
         translation_notes,
     )
-    from ais_prompt.checks.sample_option import SampleOption
     from ais_prompt.checks.scorer_audit import FooledScorer, ScorerAudit, audit_scorer
-    from ais_prompt.checks.source import (
-        STAND_IN,
-        HfType,
-        ReadConfig,
-        Source,
-        checked,
-        checked_for_scoring,
-        checked_with_places,
-        local_model,
-        named_model,
-        read_spec,
-        served_model,
-    )
-    from ais_prompt.checks.stored_run import is_code, open_stored, stored_spec
+    from ais_prompt.checks.sendable_media import check_media, taken_kinds
     from ais_prompt.checks.warnings import is_one_edit, label_warnings, prompt_warnings, shows_gold
 else:
     __getattr__, __dir__ = offered(__name__)

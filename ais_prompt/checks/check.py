@@ -15,7 +15,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.asked_rows import check_media, taken_kinds
 from ais_prompt.checks.faults import (
     FaultList,
     call_inferencer,
@@ -34,6 +33,7 @@ from ais_prompt.checks.leaks.proof import (
 from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.scorable import check_scorable
+from ais_prompt.checks.sendable_media import check_media, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index

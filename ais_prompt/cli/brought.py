@@ -36,7 +36,7 @@ def brought(place: Place) -> Callable[[Command], Command]:
 
 
 def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those that are given, for a `Source`.
+    """Return those that are given, for `Options`.
 
     Args:
         values: the parameters of a command.

@@ -6,19 +6,18 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.limit_options import show_estimate
-from ais_prompt.cli.options import MODEL_AND_DATA, sample_options, source, source_options
+from ais_prompt.cli.estimate import show_estimate
+from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit", "--json", "-q", "-h")})
-@source_options
-@sample_options
+@with_options("config", "run", "sample")
 @json_option
 @quiet_option
 @click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")
 @click.option("--audit", is_flag=True, help="Put answers that know nothing through each scorer.")
-def check(gates: tuple[str, ...], audit: bool, **options: Any) -> None:
+def check(gates: tuple[str, ...], audit: bool, **values: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are checked, and one prompt is made for each model and
@@ -31,15 +30,15 @@ def check(gates: tuple[str, ...], audit: bool, **options: Any) -> None:
     a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
-    from msgspec.structs import replace
+    from dataclasses import replace
 
-    from ais_prompt.checks import STAND_IN
+    from ais_prompt.plan import STAND_IN
     from ais_prompt.report import audit_entries, describe, describe_audits, describe_claim, remarks, trials
     from ais_prompt.utils import printable
     from ais_prompt.verbs import check_source as check_config
 
-    named = replace(source(**options), stand_in=STAND_IN)
-    found = check_config(named, gates, audit_scorers=audit)
+    options = replace(read_options(values), stand_in=STAND_IN)
+    found = check_config(options, gates, audit_scorers=audit)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     shown = remarks(found.warnings), trials(found.extractions)

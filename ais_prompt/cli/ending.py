@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ais_prompt.cli.limit_options import FailureLimit
 from ais_prompt.cli.verb import echo, hint, offer, output_of, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ais_prompt.scoring import TaskOutcome
-    from ais_prompt.verbs import RunResult
+    from ais_prompt.verbs import FailureLimit, RunResult
 
 PIPE_WIDTH: Final = 100
 """Columns of tables in a file or pipe, unless ``COLUMNS`` says otherwise."""

@@ -13,7 +13,7 @@ from ais_prompt.cli.options import ONCE
 from ais_prompt.cli.verb import Verb, echo
 
 KINDS: Final = ("letter", "letters", "object", "label", "number", "date", "formula", "text", "exact")
-"""Names of `ais_prompt.checks.gold_kinds.KINDS`, which `--help` does not load."""
+"""Names of `ais_prompt.plan.gold_kinds.KINDS`, which `--help` does not load."""
 _FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 
@@ -48,9 +48,9 @@ def init(
     """
     from msgspec.structs import replace
 
-    from ais_prompt.checks import DataFile, describe_file
     from ais_prompt.config import render_config
     from ais_prompt.errors import ConfigError
+    from ais_prompt.plan import DataFile, describe_file
     from ais_prompt.store import replacing
 
     where = model or _ask("--model", "Model: a server (http://…/v1), a provider, a folder or a function")
@@ -97,8 +97,8 @@ def _ask(option: str, question: str, default: str | None = None, kind: click.Par
 
 def _described(where: str, name: str | None) -> dict[str, Any]:
     """Return the config of a model, told by what its place looks like."""
-    from ais_prompt.checks import local_model, served_model
     from ais_prompt.errors import AisPromptError
+    from ais_prompt.plan import local_model, served_model
 
     if not where.isalpha() and "://" not in where:
         is_function = _FUNCTION.fullmatch(where) and not Path(where).exists()

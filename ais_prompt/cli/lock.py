@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, config_options, given_words, shown_command, source
+from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, given_words, read_options, shown_command, with_options
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")})
-@config_options
+@with_options("config")
 @click.option("--check", is_flag=True, help="Compare the prompts with the lock; exit code 1 if anything changed.")
 @click.option("-o", "--lock-file", metavar="FILE", help="The lock (default: eval.lock beside eval.py).")
 @click.option("--json", "as_json", is_flag=True, help="With --check: print what changed as JSON.")
 @click.pass_context
-def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: bool, **options: Any) -> None:
+def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: bool, **values: Any) -> None:
     """Lock every prompt of a config in a small file that can be reviewed and committed.
 
     It holds digests of data, templates, shots, tokenizer and each prompt, and a few prompts in full. Neither writing
@@ -33,8 +33,8 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
-    plan, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
-    path = prompt_lock_path(plan.spec, lock_file, options["config"])
+    plan, _ = checked(read_options({**values, "allow_code_execution": "unsafe"}))  # nothing is executed here
+    path = prompt_lock_path(plan.spec, lock_file, values["config"])
     command = lock_command(ctx, lock_file)
     if not check:
         _write(plan, path, command)

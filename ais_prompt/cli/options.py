@@ -1,26 +1,145 @@
-"""The options that name a config, the same for all verbs; among them those of extensions.
+"""The options of commands, made of `Options` and `Session`; among them those of extensions.
 
 A command knows which of its words name the config, so that it can be shown again with other options.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
 
 from ais_prompt.cli.brought import BROUGHT, Command, given_options
-from ais_prompt.cli.completion import complete_config, complete_name
+from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
+from ais_prompt.config import Options, refuse_lone_options, told_options
 from ais_prompt.steps import brought_options, steps
+from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import DataFile, HfType, SampleOption, Source
+    from ais_prompt.config import OptionGroup, OptionSpec
+
+T = TypeVar("T", Options, Session)
+
+MODEL_AND_DATA: Final = {
+    "Model and data": ("--url", "--model", "--data", "--prompt", "--models", "--datasets", "--set"),
+}
+"""The options of a config that ``--help`` shows."""
+_COMPLETED: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("models", "datasets", "summarizer"), complete_name),
+    "reuse": complete_reuse,
+}
+"""Option → what completes its value in a shell."""
+_WRITTEN = (str, list, bool)
+"""The types of a value that was given, before click converts it."""
+
+
+def names_of(*groups: OptionGroup) -> list[str]:
+    """Return the names of the options of some groups in a command."""
+    return [name for name, option in told_options(Options).items() if option.spec.group in groups]
+
+
+CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
+"""The parameters that say which config a command means."""
+SOURCE_NAMES: Final = {*CONFIG_NAMES, *names_of("run")}
+"""The parameters that say which config a command means, and how it runs."""
+SESSION_NAMES: Final = [name for name, option in told_options(Session).items() if option.flags]
+"""The parameters of one session of a run."""
+
+
+def with_options(*groups: OptionGroup) -> Callable[[Command], Command]:
+    """Return what adds the options of some groups to a command; `read_options` takes their values."""
+    made: list[Callable[[Any], Any]] = []
+    for group in groups:
+        if group == "config":
+            made.append(click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config))
+        made += [option_of(Options, name) for name in names_of(group)]
+        if group == "config":
+            made += [CONFIG_DIR, *brought_options("config").values()]
+            made.append(click.option("--debug", is_flag=True, help="Show the traceback of an error."))
+    return added(made)
+
+
+def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Return what adds options to a command, in their order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def option_of(owner: type, name: str, more: str = "", **changes: Any) -> Callable[[Any], Any]:
+    """Return an option of a command.
+
+    Args:
+        owner: `Options` or `Session`.
+        name: of the field.
+        more: what only the command line knows, at the end of its help.
+        changes: arguments of `click.option` that differ in the command.
+    """
+    option = told_options(owner)[name]
+    spec, default = option.spec, option.default
+    arguments = {"help": spec.meaning + more, "metavar": spec.metavar, "shell_complete": _COMPLETED.get(name)}
+    if default:
+        arguments |= {"default": default, "show_default": "(default" not in spec.meaning}
+    return click.option(*option.flags, name, **{**arguments, **_value_of(option.kind, spec), **changes})
+
+
+def _value_of(kind: Any, spec: OptionSpec) -> Mapping[str, Any]:
+    """Return the arguments of `click.option` for the value of a field of this type."""
+    if (words := spec.words) is not None:
+        return {"type": click.Choice([*words]), "callback": lambda _, __, word: words.get(word, False)}
+    if spec.parse is not None:
+        return {"type": _Parsed(spec.parse)}
+    once = ONCE if spec.once else {}
+    if kind is bool:
+        return {"is_flag": True}
+    if kind == int | None:
+        return {"type": click.IntRange(spec.least, spec.most), **once}
+    if kind == float | None:
+        return {"type": FiniteRange(spec.least, spec.most)}
+    if get_origin(kind) is Literal:
+        return {"type": click.Choice(get_args(kind))}
+    return once if kind == str | None else {"multiple": True}
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers, without infinity and without NaN, which is in every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class _Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """A value that a function makes of a text."""
+
+    name = "text"
+
+    def __init__(self, parse: Callable[[str], object]) -> None:
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value."""
+        if not isinstance(value, str):  # the default
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
@@ -37,241 +156,24 @@ def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any
 
 ONCE: Final[Mapping[str, Any]] = {"multiple": True, "callback": _only_once}
 """Arguments of `click.option` for an option that is refused if it is given several times."""
-DATA_OPTIONS: Final = (
-    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …", **ONCE),
-    click.option(
-        "--prompt",
-        metavar="TEXT",
-        help='With --data: "Translate: {question}" (default: the column of the question).',
-        **ONCE,
-    ),
-    click.option(
-        "--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name).", **ONCE
-    ),
-    click.option(
-        "--postprocessor",
-        metavar="NAME",
-        help="With --data: extracts the answer; none scores the whole text.",
-        **ONCE,
-    ),
-    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one.", **ONCE),
-    click.option(
-        "--few-shot",
-        type=click.IntRange(1),
-        metavar="N",
-        help="With --data: show N other rows before each question.",
-        **ONCE,
-    ),
-)
-"""The options of a file with questions; the first names it."""
-DATA_NAMES: Final = ("data", "prompt", "answer", "postprocessor", "evaluator", "few_shot")
-"""The names of these options in a command."""
-
-_CONFIG_OPTIONS = (
-    click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),
-    click.option(
-        "--url",
-        "urls",
-        multiple=True,
-        metavar="URL",
-        help="A server, such as http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
-    ),
-    click.option("--model", metavar="NAME", help="With --url: the model (default: its only one)."),
-    *DATA_OPTIONS,
-    click.option(
-        "--models",
-        multiple=True,
-        metavar="NAME…",
-        shell_complete=complete_name,
-        help="Model configs by name; see `aisprompt list`.",
-    ),
-    click.option(
-        "--datasets",
-        multiple=True,
-        metavar="NAME…",
-        shell_complete=complete_name,
-        help="Dataset configs by name or pattern, or benchmarks: gsm8k is gsm8k_gen.",
-    ),
-    click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
-    click.option(
-        "--hf-type", type=click.Choice(["chat", "base"]), default="chat", help="With --hf-path (default: chat)."
-    ),
-    click.option(
-        "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
-    ),
-    click.option(
-        "--control",
-        metavar="KIND[=COLUMN,…]",
-        help="Spoil the questions: blank or swap columns, or shuffle options. A score above chance needs no reading.",
-    ),
-    CONFIG_DIR,
-    click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
-    click.option(
-        "--dataset-num-runs",
-        type=click.IntRange(1, 10_000),
-        metavar="N",
-        help="Ask every question N times (n of a dataset).",
-    ),
-    click.option("--hf-num-gpus", type=click.IntRange(min=0), metavar="N", help="With --hf-path: spread it over GPUs."),
-    *brought_options("config").values(),
-    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-)
-CONFIG_OPTIONS = (
-    *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "control", "debug"),
-    *("summarizer", "dataset_num_runs", "hf_num_gpus"),
-    *DATA_NAMES,
-    *BROUGHT,
-)
-"""The names of these options in a command."""
-CONFIG_NAMES = {*CONFIG_OPTIONS, "config_dir"} - {"debug"}
-"""The parameters that say which config a command means."""
-SOURCE_NAMES = CONFIG_NAMES | {"num_prompts", "work_dir", "allow_code_execution"}
-"""The parameters that say which config a command means, and how it runs."""
-_WRITTEN = (str, list, bool)
-"""The types of a value that was given, before click converts it."""
-MODEL_AND_DATA: Final = {
-    "Model and data": ("--url", "--model", "--data", "--prompt", "--models", "--datasets", "--set"),
-}
-"""The options of a config that ``--help`` shows."""
-CODE_EXECUTION = click.option(
-    "--allow-code-execution",
-    type=click.Choice(["sandboxed", "unsafe"]),
-    callback=lambda _, __, value: value if value == "unsafe" else value is not None,
-    metavar="[=unsafe]",
-    help="Let evaluators run programs that a model wrote, in a sandbox; =unsafe also where there is none.",
-)
-_RUN_OPTIONS = (
-    click.option(
-        "--num-prompts",
-        "--limit",
-        "num_prompts",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Only the first N questions of each, which are no random sample: see --sample.",
-    ),
-    click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
-    CODE_EXECUTION,
-)
 
 
-_SAMPLE_OPTIONS: Final = (
-    click.option(
-        "--sample",
-        "sample_size",
-        metavar="N|±POINTS",
-        help="Draw N questions at random, or as many as an interval of ±POINTS needs. ± is then that of all questions.",
-    ),
-    click.option(
-        "--sample-by",
-        metavar="COLUMN",
-        help="With --sample: each value of the column gets its part of the questions, and at least one.",
-    ),
-    click.option(
-        "--sample-seed", type=click.IntRange(min=0), metavar="N", help="With --sample: other questions (default: 0)."
-    ),
-)
-SAMPLE_NAMES: Final = ("sample_size", "sample_by", "sample_seed")
-"""The names of these options in a command."""
-
-
-def sample_options(command: Command) -> Command:
-    """Add the options of a random sample to a command that asks questions; `source` reads them."""
-    return _with(_SAMPLE_OPTIONS, command)
-
-
-def source_options(command: Command) -> Command:
-    """Add the options of a config and of a run to a command; `source` makes a `Source` of them."""
-    return _with((*_CONFIG_OPTIONS, *_RUN_OPTIONS), command)
-
-
-def config_options(command: Command) -> Command:
-    """Add only those of a config to a command; `source` makes a `Source` of them."""
-    return _with(_CONFIG_OPTIONS, command)
-
-
-def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def source(
-    config: str | None,
-    models: tuple[str, ...],
-    datasets: tuple[str, ...],
-    urls: tuple[str, ...],
-    model: str | None,
-    hf_path: str | None,
-    hf_type: HfType,
-    overrides: tuple[str, ...],
-    debug: bool,  # noqa: ARG001  # read by `Verb`
-    num_prompts: int | None = None,
-    work_dir: str | None = None,
-    allow_code_execution: bool | Literal["unsafe"] = False,
-    cache: str | None = None,
-    **others: Any,
-) -> Source:
-    """Return the source that the options name; ``others`` are further ones of `CONFIG_OPTIONS` and `SAMPLE_NAMES`.
+def read_options(values: Mapping[str, Any]) -> Options:
+    """Return what the values of a command say, those of extensions too.
 
     Raises:
-        ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given; or an
-            extension refuses its options.
+        ConfigError: an option lacks the option that it belongs to, or an extension refuses its options.
     """
-    from ais_prompt.checks import Source
-
-    brought = given_options(others)
-    others = {name: value for name, value in others.items() if name not in BROUGHT}
-    drawn = [others.pop(name, None) for name in SAMPLE_NAMES]
-    named = Source(
-        config,
-        models,
-        datasets,
-        overrides,
-        work_dir,
-        num_prompts,
-        allow_code_execution,
-        cache=cache,
-        urls=urls,
-        model=model,
-        hf_path=hf_path,
-        hf_type=hf_type,
-        data=_data_file({name: others.pop(name) for name in DATA_NAMES}),
-        sample=_sample(*drawn),
-        options=brought,
-        **others,
-    )
-    for complete in steps("source") if brought else ():
-        named = complete(named)
-    return named
+    options = taken(Options, {**values, "options": given_options(values)})
+    refuse_lone_options(options)
+    for complete in steps("source") if options.options else ():
+        options = complete(options)
+    return options
 
 
-def _data_file(values: Mapping[str, Any]) -> DataFile | None:
-    """Return the file that ``--data`` names."""
-    from ais_prompt.checks import DataFile
-    from ais_prompt.errors import ConfigError
-
-    given = {name: value for name, value in values.items() if value is not None}
-    path = given.pop("data", None)
-    if path is not None:
-        return DataFile(path, **given)
-    if given:
-        option = f"--{next(iter(given)).replace('_', '-')}"
-        fix = "add --data FILE; in a config it is in infer_cfg or eval_cfg of the dataset"
-        raise ConfigError(f"{option} describes the file of --data", where=option, fix=fix)
-    return None
-
-
-def _sample(size: str | None, by: str | None, seed: int | None) -> SampleOption | None:
-    """Return what ``--sample`` says; None without it."""
-    from ais_prompt.checks import SampleOption
-    from ais_prompt.errors import ConfigError
-
-    if size is not None:
-        return SampleOption(size, by, seed or 0)
-    if by is not None or seed is not None:
-        option = "--sample-by" if by is not None else "--sample-seed"
-        raise ConfigError(f"{option} is about the questions that --sample draws", where=option, fix="add --sample N")
-    return None
+def taken(owner: type[T], values: Mapping[str, Any]) -> T:
+    """Return an `Options` or a `Session` of those values of a command that are its fields."""
+    return owner(**{one.name: values[one.name] for one in fields(owner) if one.name in values})
 
 
 def given_words(ctx: click.Context, names: Container[str], *, without: re.Pattern[str] | None = None) -> list[str]:

@@ -34,15 +34,16 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     A CONFIG begins a new run; of a RUN only what has no answer is written. Send the file to a batch service or to
     `vllm run-batch`, and give the answers to `aisprompt answers`. Dialogues take one file for each turn.
     """
-    from ais_prompt.checks import Source, checked, open_stored
+    from ais_prompt.checks import checked, open_stored
+    from ais_prompt.config import Options
     from ais_prompt.verbs import begin_run, write_requests
 
-    source = Source(work_dir=work_dir)
+    options = Options(work_dir=work_dir)
     if Path(run_or_config).is_file():
-        plan, _ = checked(Source(run_or_config, work_dir=work_dir))
+        plan, _ = checked(Options(run_or_config, work_dir=work_dir))
         folder = begin_run(plan, shown_command())
     else:
-        plan, folder = open_stored(run_or_config, source)
+        plan, folder = open_stored(run_or_config, options)
     files = write_requests(plan, folder, output)
     for path, count in files:
         echo(f"{path}: {counted(count, 'request')}")
@@ -61,10 +62,11 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 @_DEBUG
 def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Put the answers that a batch service wrote into FILEs into a run."""
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
+    from ais_prompt.config import Options
     from ais_prompt.verbs import read_answer_files
 
-    plan, folder = open_stored(run, Source(work_dir=work_dir))
+    plan, folder = open_stored(run, Options(work_dir=work_dir))
     found = read_answer_files(plan, folder, files, shown_command())
     echo(f"{found.answered:,} answers, {found.failed:,} failures, {found.left:,} requests left")
     if found.unknown:

@@ -12,71 +12,52 @@ import click
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gate_options import GATE_OPTIONS
-from ais_prompt.cli.limit_options import BUDGET_OPTIONS, budget_arguments
-from ais_prompt.cli.options import given_words, shown_command
+from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of, option_of
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import counted
+from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ais_prompt.checks import PromptWarning, Source
     from ais_prompt.cli.gate_options import GateKeeper
+    from ais_prompt.config import Options
     from ais_prompt.plan import Plan
     from ais_prompt.shards import Runner, ShardWork
     from ais_prompt.store import RunFolder
-    from ais_prompt.types import Shard
+    from ais_prompt.types import Budget, Shard
 
-NOT_FOR_SHARDS = (
-    *(
-        "runner",
-        "mode",
-        "reuse",
-        "retry_truncated",
-        "dry_run",
-        "save_config",
-        "max_num_workers",
-        "max_failures",
-        "locked",
-        "lock_file",
-    ),
-    *BUDGET_OPTIONS,
-    *GATE_OPTIONS,
-)
+NOT_FOR_SHARDS = (*SESSION_NAMES, *names_of("budget"), *GATE_OPTIONS)
 """Options of the whole run, or that a shard has with another value."""
 _RUNNER = re.compile(r"\s*runner\s*[.=]")
 """The start of an override of the runner, which a shard does not use."""
 _SHORT = {name.removesuffix("Runner").lower(): name for name in PARTS["runners"]}
-runner_option = click.option(
-    "--runner",
-    metavar="NAME",
-    help=f"Start shards and follow them: {', '.join(_SHORT)}. Its options: --set runner.num_shards=8.",
-)
+runner_option = option_of(Session, "runner", f": {', '.join(_SHORT)}. Its options: --set runner.num_shards=8.")
 
 
-def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
-    """Return the source with a runner in place of that of the config; ``--set`` can change its options.
+def with_runner(options: Options, name: str | None, *, is_shard: bool) -> Options:
+    """Return the options with a runner in place of that of the config; ``--set`` can change its options.
 
     A shard uses none: what it needs may be missing on the machine of the shard.
 
     Raises:
         ConfigError: there is no runner of this name.
     """
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     from ais_prompt.errors import ConfigError
     from ais_prompt.utils import advice
 
-    source = replace(source, ignores_runner=is_shard)
+    options = replace(options, ignores_runner=is_shard)
     if name is None:
-        return source
+        return options
     if "." not in name and name not in (*_SHORT, *_SHORT.values()):
         what, fix = f"there is no runner {name!r}", advice(name, _SHORT)
         if owner := missing_extension(name) or missing_extension(f"{name.capitalize()}Runner"):
             what, fix = f"{what}: the extension {owner!r} has it, and is not here", REINSTALL
         raise ConfigError(what, where="--runner", fix=fix)
-    return replace(source, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *source.overrides))
+    return replace(options, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *options.overrides))
 
 
 def preview_shards(ctx: click.Context, plan: Plan) -> None:
@@ -86,7 +67,7 @@ def preview_shards(ctx: click.Context, plan: Plan) -> None:
         echo(f"\n{counted(count, 'shard')} by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
 
 
-def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarning], keeper: GateKeeper) -> int:
+def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeeper) -> int:
     """Start all shards, wait for them, score the run, and return the exit code."""
     from msgspec.structs import replace
 
@@ -94,12 +75,11 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     from ais_prompt.store import RunFolder, list_shard_folders
     from ais_prompt.verbs import find_or_make, run_source
 
-    values = ctx.params
     runner, work, count = _prepared(ctx, plan)
     runner.preflight()
-    folder = find_or_make(plan, values["reuse"])
+    folder = find_or_make(plan, session.reuse)
     work = replace(work, folder=RunFolder(folder.root.absolute()))
-    for warning in warnings:
+    for warning in session.warnings:
         echo(f"Warning: {warning}", err=True)
     prepare_partition(plan, work.folder, count)
     shards = counted(count, "shard")
@@ -107,14 +87,14 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     unfinished = _followed(runner, work, count)
     if not list_shard_folders(work.folder):  # no shard got so far as to ask
         return 3
-    if values["mode"] == "infer":
+    if session.mode == "infer":
         echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
-    result = run_source(plan, folder, "eval", shown_command())
+    result = run_source(plan, folder, Session("eval", command=session.command))
     show(result)
     holds = keeper.hold(result)
-    repeat_mistakes(warnings)
-    code = exit_code(result, values["max_failures"], debug=values["debug"])
+    repeat_mistakes(session.warnings)
+    code = exit_code(result, session.max_failures, debug=ctx.params["debug"])
     return (3 if unfinished else code) or int(result.is_partial or not holds)
 
 
@@ -151,8 +131,13 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
     work = work_of(plan, [str(ctx.info_name), *given_words(ctx, names, without=_RUNNER)])
     count = runner.count(work)
     share = share_of(plan.spec.budget, count)
-    limits = budget_arguments({name: getattr(share, name) for name in BUDGET_OPTIONS})
-    return runner, replace(work, words=(*work.words, *limits)), count
+    return runner, replace(work, words=(*work.words, *budget_arguments(share))), count
+
+
+def budget_arguments(budget: Budget) -> list[str]:
+    """Return limits as the options of a command."""
+    given = {name: limit for name in names_of("budget") if (limit := getattr(budget, name)) is not None}
+    return [word for name, limit in given.items() for word in (f"--{name.replace('_', '-')}", str(limit))]
 
 
 def _show_unfinished(unfinished: Mapping[Shard, str], work: ShardWork) -> None:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.brought import BROUGHT, brought, given_options
+from ais_prompt.cli.brought import brought
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.gate_options import gate_options, read_gates
-from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, shown_command
+from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates
+from ais_prompt.cli.options import option_of, read_options, shown_command
 from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.config import Options
+from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import Source
     from ais_prompt.plan import Plan
     from ais_prompt.store import RunFolder
+    from ais_prompt.verbs import FailureLimit
 
 
 @click.command(
@@ -38,19 +39,10 @@ if TYPE_CHECKING:
 )
 @click.option("--dataset", metavar="ABBR", help="Which dataset of CONFIG the FILE answers, if there are several.")
 @click.option("--model", metavar="NAME", help="Who answered in FILE (default: the file's name).")
-@click.option(
-    "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: datasets.0.eval_cfg.k=[1,4]."
-)
-@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: the config's, or outputs).")
-@click.option(
-    "--max-failures",
-    type=FAILURE_LIMIT,
-    default="0",
-    show_default=True,
-    metavar="N|N%",
-    help="More samples than this that failed: exit code 1.",
-)
-@CODE_EXECUTION
+@option_of(Options, "overrides", help="Change one value: datasets.0.eval_cfg.k=[1,4].")
+@option_of(Options, "work_dir", help="Where run folders are (default: the config's, or outputs).")
+@option_of(Session, "max_failures")
+@option_of(Options, "allow_code_execution")
 @brought("stored")
 @click.option("--audit", is_flag=True, help="Find out whether scores depend on how answers are read.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -64,41 +56,30 @@ def score(
     ctx: click.Context,
     /,
     run: str | None,
-    config: str | None,
     predictions: Path | None,
     dataset: str | None,
     model: str | None,
-    overrides: tuple[str, ...],
-    work_dir: str | None,
     max_failures: FailureLimit,
-    allow_code_execution: bool | Literal["unsafe"],
     audit: bool,
     debug: bool,
-    **others: Any,
+    **values: Any,
 ) -> None:
     """Score stored answers. They stay as they are, and only a judge is asked, if they need one.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt.checks import Source
     from ais_prompt.verbs import run_source, with_found_models
 
-    options = given_options(others)
-    if options and config is None:
-        option = next(iter(options)).replace("_", "-")
+    options = read_options(values)
+    if options.options and options.config is None:
+        option = next(iter(options.options)).replace("_", "-")
         raise click.UsageError(f"--{option} needs --config CONFIG: a run folder has the config as it was understood.")
-    source = Source(
-        config,
-        overrides=overrides,
-        work_dir=work_dir,
-        allow_code_execution=allow_code_execution,
-        options=options,
-    )
-    plan, folder = _opened(run, predictions, source, dataset, model)
+    plan, folder = _opened(run, predictions, options, dataset, model)
     plan = with_found_models(plan, "eval")
-    keeper = read_gates(plan, **{name: value for name, value in others.items() if name not in BROUGHT})
-    result = run_source(plan, folder, "eval", shown_command(), with_report=folder.report.exists(), audits=audit)
+    keeper = read_gates(plan, **{name: values[name] for name in GATE_OPTIONS})
+    session = Session("eval", report=folder.report.exists(), audits=audit, command=shown_command())
+    result = run_source(plan, folder, session)
     show(result)
     hint("Next:")
     view = f"aisprompt view {shlex.quote(str(result.folder.root))}"
@@ -108,10 +89,10 @@ def score(
 
 
 def _opened(
-    run: str | None, predictions: Path | None, source: Source, dataset: str | None, model: str | None
+    run: str | None, predictions: Path | None, options: Options, dataset: str | None, model: str | None
 ) -> tuple[Plan, RunFolder]:
     """Return the run folder with the answers, and the plan to score them with."""
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     from ais_prompt.checks import open_stored
     from ais_prompt.verbs import request_files as rescore
@@ -119,8 +100,8 @@ def _opened(
     if predictions is None:
         if run is None or dataset or model:
             raise click.UsageError("Name a RUN, or give --predictions FILE --config CONFIG (--dataset, --model).")
-        return open_stored(run, source)
-    if run is not None or source.config is None:
+        return open_stored(run, options)
+    if run is not None or options.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
-    source = replace(source, answered_by=model or predictions.stem, answered=dataset)
-    return rescore.open_foreign(predictions, source, shown_command())
+    options = replace(options, answered_by=model or predictions.stem, answered=dataset)
+    return rescore.open_foreign(predictions, options, shown_command())

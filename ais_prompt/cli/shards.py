@@ -10,60 +10,51 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, MODEL_AND_DATA, config_options, shown_command, source
+from ais_prompt.cli.options import MODEL_AND_DATA, option_of, read_options, shown_command, with_options
 from ais_prompt.cli.verb import Verb, echo, hanging, hint, json_option, offer, repeat_mistakes
+from ais_prompt.config import Options
+from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
     from typing import Literal
 
-    from ais_prompt.checks import PromptWarning
     from ais_prompt.plan import Plan
     from ais_prompt.store import RunFolder
     from ais_prompt.types import RunSpec
+    from ais_prompt.verbs import FailureLimit
 
 NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 """Options about the scores of the whole run, which no shard has."""
 
 
-def run_shard(
-    plan: Plan,
-    warnings: Sequence[PromptWarning],
-    shard: str,
-    reuse: str | None,
-    limit: FailureLimit,
-    max_num_workers: int | None,
-    *,
-    scores: bool,
-    debug: bool,
-) -> int:
+def run_shard(plan: Plan, session: Session, shard: str, *, debug: bool) -> int:
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
     from ais_prompt.store import parse_shard, shared_run_folder
     from ais_prompt.verbs import is_asked, with_found_models
     from ais_prompt.verbs import run_shard as ask
 
-    if reuse is None:
+    if session.reuse is None:
         fix = "give all shards the same one, such as the id of the job: -r 4711"
         raise ConfigError("shards need the name of the run folder that they share", where="--shard", fix=fix)
     part = parse_shard(shard)
-    plan = with_found_models(plan, "all" if scores else "infer")
+    plan = with_found_models(plan, session.mode)
     for model in plan.models:
         model.preflight()
-    folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, reuse)
+    folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, session.reuse)
     hint(f"Run folder: {folder.root}, shard {part}", err=True)
-    result = ask(plan, folder, part, shown_command(), warnings, max_num_workers)
-    code = exit_code(result, limit, debug=debug)
-    repeat_mistakes(warnings)
+    result = ask(plan, folder, part, session)
+    code = exit_code(result, session.max_failures, debug=debug)
+    repeat_mistakes(session.warnings)
     if not is_asked(folder):
         echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
         return code
-    echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}" * (not scores), nl=not scores)
-    if not scores:
+    if session.mode == "infer":
+        echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}")
         return code
     try:
-        scored = _score(plan.whole, folder, limit, debug=debug)
+        scored = _score(plan.whole, folder, session.max_failures, debug=debug)
     except StoreError as error:
         if "another process" not in error.what:
             raise
@@ -77,15 +68,8 @@ def run_shard(
 @click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
 @click.option("--config", metavar="CONFIG", help="Score with this config instead of the run's own.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-@click.option(
-    "--max-failures",
-    type=FAILURE_LIMIT,
-    default="0",
-    show_default=True,
-    metavar="N|N%",
-    help="More samples than this that failed: exit code 1.",
-)
-@CODE_EXECUTION
+@option_of(Session, "max_failures")
+@option_of(Options, "allow_code_execution")
 @json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
@@ -104,34 +88,33 @@ def merge(
     PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
     from ais_prompt.store import join_shards
     from ais_prompt.utils import counted
 
-    source = Source(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
-    plan, folder = open_stored(run, source)
+    options = Options(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
+    plan, folder = open_stored(run, options)
     for part, count in zip(parts, join_shards(folder, parts), strict=True):
         echo(f"{part}: {counted(count, 'shard')}", err=True)
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Servers": ("-w", "-r", "-h")})
-@config_options
-@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's).")
+@with_options("config")
+@option_of(Options, "work_dir")
 @click.option("-r", "--reuse", required=True, metavar="NAME", help="The run, as the shards have it.")
-def serve(reuse: str, **options: Any) -> None:
+def serve(reuse: str, **values: Any) -> None:
     """Start the servers of models with server=dict(..., shared=True), for all shards of a run.
 
     Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
-    from ais_prompt.checks import read_spec
-    from ais_prompt.plan import Plan
+    from ais_prompt.plan import Plan, read_spec
     from ais_prompt.store import shared_run_folder
     from ais_prompt.utils import interruption
     from ais_prompt.verbs import serve as start
 
-    spec = read_spec(source(**options)).spec
+    spec = read_spec(read_options(values)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)
     try:
         start(Plan(spec), folder, echo)
@@ -195,7 +178,7 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
     from ais_prompt.verbs import run_source, with_found_models
 
     plan = with_found_models(plan, "eval")
-    result = run_source(plan, folder, "eval", shown_command())
+    result = run_source(plan, folder, Session("eval", command=shown_command()))
     show(result)
     return exit_code(result, limit, debug=debug) or int(result.is_partial)
 

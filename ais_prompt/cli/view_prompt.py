@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import click
 
 from ais_prompt.cli.completion import complete_config
-from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
+from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import Source
+    from ais_prompt.config import Options
     from ais_prompt.plan import Task
     from ais_prompt.preview import PromptView
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAGE: Final = "prompts.html"
 
 OTHER_CONFIG: Final[dict[str, Any]] = {
-    **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
+    **dict.fromkeys(("models", "datasets", "url", "overrides"), ()),
     **dict.fromkeys(("model", "hf_path", "data", "dataset")),
 }
 """What describes the first config only."""
@@ -40,7 +40,7 @@ OTHER_CONFIG: Final[dict[str, Any]] = {
         "Prompts": ("-n", "-a", "-p", "-c", "--sample", "--origins", "--tokens", "--html", "--with", "--json", "-h"),
     },
 )
-@source_options
+@with_options("config", "run")
 @click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and dataset.")
 @click.option("-a", "--all", "every", is_flag=True, help="Show every model with every dataset.")
 @click.option("-p", "--pattern", metavar="PATTERN", help="Only datasets whose abbr contains this (with * and ?).")
@@ -78,7 +78,7 @@ def view_prompt(
     html: str | None,
     other: str | None,
     as_json: bool,
-    **options: Any,
+    **values: Any,
 ) -> None:
     """Show prompts exactly as they would be sent; no model weights and no server are needed.
 
@@ -86,16 +86,15 @@ def view_prompt(
     and warnings of what you may not expect. Datasets without a model, as a file or by --datasets, are shown as messages
     of a chat model.
     """
+    from dataclasses import replace
     from itertools import chain
 
-    from msgspec.structs import replace
-
-    from ais_prompt.checks import STAND_IN
+    from ais_prompt.plan import STAND_IN
     from ais_prompt.utils import encode
 
     page = _page_path(html)
     # The warnings of what is shown come with it, and nothing is executed here.
-    first = replace(source(**options), allow_code_execution="unsafe", stand_in=STAND_IN)
+    first = replace(read_options(values), allow_code_execution="unsafe", stand_in=STAND_IN)
     asking = not (non_interactive or as_json or page) and sys.stdin.isatty() and sys.stdout.isatty()
     chosen = Choice(pattern, every or (page is not None and not non_interactive), asking)
     sources = [first] if other is None else [first, replace(first, **OTHER_CONFIG, config=other)]
@@ -141,7 +140,7 @@ def _page_path(html: str | None) -> Path | None:
     return Path(html)
 
 
-def _names_of(sources: Sequence[Source]) -> list[str]:
+def _names_of(sources: Sequence[Options]) -> list[str]:
     """Return the file names of the configs, or their paths if two have the same name."""
     paths = [one.config or "the command line" for one in sources]
     names = [Path(path).name for path in paths]
@@ -149,14 +148,15 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
     return different if len(set(different)) == len(different) else [*different[:1], f"{different[0]} (--with)"]
 
 
-def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
-    from ais_prompt.checks import STAND_IN, checked_with_places
+def _views(one: Options, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
+    from ais_prompt.checks import checked_with_places
     from ais_prompt.errors import ConfigError
+    from ais_prompt.plan import STAND_IN
     from ais_prompt.preview import previews
 
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
-        why = "No server answers" if one.urls else "No model is named"
+        why = "No server answers" if one.url else "No model is named"
         echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:

@@ -7,6 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.config.arithmetic import evaluate
     from ais_prompt.config.compose import compose_config, with_summarizer
+    from ais_prompt.config.control_option import with_control
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
     from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
     from ais_prompt.config.keys import (
@@ -44,6 +45,16 @@ if TYPE_CHECKING:
         shipped_root,
     )
     from ais_prompt.config.notes import Note, NoteList
+    from ais_prompt.config.options import (
+        HfType,
+        OptionGroup,
+        Options,
+        OptionSpec,
+        ToldOption,
+        in_python,
+        refuse_lone_options,
+        told_options,
+    )
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader
     from ais_prompt.config.parse.model import parse_meta_template

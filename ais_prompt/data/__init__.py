@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ais_prompt.data.bm25 import Bm25Index, BM25Retriever, word_tokenizer
     from ais_prompt.data.by_position import FixKRetriever, RandomRetriever, SlidingWindowRetriever, ZeroRetriever
     from ais_prompt.data.data_path import data_places, find_data, missing_data, require_data
+    from ais_prompt.data.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, SHAPES, Shape, find_shape, plain_name
     from ais_prompt.data.draw import allot, drawn, number_drawn
     from ais_prompt.data.encoders import CharacterNgramEncoder, Embeddings, Encoder, HuggingFaceEncoder
     from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, split_name

@@ -9,7 +9,7 @@ what such a row means as ``shape``, and each row becomes plain columns::
     {"question": "2 + 2?", "choices": ["3", "4"], "answer": 1}
     {"question": "2 + 2?", "choices": ["3", "4"], "answer": "B", "options": "A. 3\\nB. 4", "A": "3", "B": "4", …}
 
-`ais_prompt.checks.data_shapes` finds the shape of a file; an extension may name one.
+`ais_prompt.data.data_shapes` finds the shape of a file; an extension may name one.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from ais_prompt.checks import numbered, shown_gap
+from ais_prompt.engine.asked_rows import numbered, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,

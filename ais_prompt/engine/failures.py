@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, get_args
 
-from ais_prompt.checks import NO_VALUE
+from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.meters import Progress
 from ais_prompt.errors import AisPromptError, DataError, InternalError, ModelError, PartError, ReadError, StoreError
 from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, ToolCallInferencer

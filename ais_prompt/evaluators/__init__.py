@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         ScoresMeasures,
         best_of,
         golds_of,
-        is_missing,
         less_is_better,
         letters_of,
         unread_value,

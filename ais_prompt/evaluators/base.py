@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
 from ais_prompt.types import AgentStep, SampleScore, Score, lower_is_better
-from ais_prompt.utils import KeptChecks
+from ais_prompt.utils import KeptChecks, is_missing
 
 
 @runtime_checkable
@@ -155,11 +155,6 @@ def golds_of(gold: Any) -> list[str]:
             "there is no gold answer", fix="fill it in, or name the column that holds it as output_column"
         )
     return golds
-
-
-def is_missing(gold: Any) -> bool:
-    """Return whether a value is none: None, NaN, or a text without a character that can be seen."""
-    return gold is None or gold != gold or (isinstance(gold, str) and not gold.strip())
 
 
 def letters_of(golds: Sequence[Any]) -> list[str]:

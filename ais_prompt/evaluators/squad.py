@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from ais_prompt.evaluators.base import golds_of, is_missing
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics import counted_f1, exact_match, mean_scores, span_exact_match, span_f1, token_f1
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils import require
+from ais_prompt.utils import is_missing, require
 
 _CHINESE_PUNCTUATION: Final = frozenset(
     string.punctuation

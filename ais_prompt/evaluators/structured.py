@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
-from ais_prompt.evaluators.base import MeanEvaluator, golds_of, is_missing
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils import parse_text, parse_written, require, require_installed
+from ais_prompt.utils import is_missing, parse_text, parse_written, require, require_installed
 
 
 @EVALUATORS.register_module()

@@ -13,12 +13,13 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, checked, stored_spec
-from ais_prompt.config import find_config
+from ais_prompt.checks import checked
+from ais_prompt.config import Options, find_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
 from ais_prompt.models import Model
+from ais_prompt.plan import stored_spec
 from ais_prompt.preview import TaskPrompts, text_of_prompt
 from ais_prompt.store import RunFolder, locate_run, read_predictions
 from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json
@@ -61,7 +62,7 @@ def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
     config = None if Path(name).is_dir() else _config(name)
     if config is None:
         return Side(name, list(map(SideTask, sent_prompts(_run(name, work_dir), model))), is_run=True)
-    plan, _ = checked(Source(str(config), allow_code_execution="unsafe"))  # nothing is executed here
+    plan, _ = checked(Options(str(config), allow_code_execution="unsafe"))  # nothing is executed here
     chosen = {one.abbr for one in with_model(plan.spec, model).models}
     tasks = [task for task in plan.tasks if task.spec.model.abbr in chosen]
     return Side(name, list(starmap(SideTask, render_tasks(tasks))))

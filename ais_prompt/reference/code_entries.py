@@ -19,9 +19,8 @@ from msgspec import Struct
 import ais_prompt
 from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.checks import KINDS, SHAPES
 from ais_prompt.config import READER, KeyTable, all_tables, keys_of
-from ais_prompt.data import RowShape
+from ais_prompt.data import SHAPES, RowShape
 from ais_prompt.models import (
     FLAT_NAMES,
     Batching,
@@ -35,6 +34,7 @@ from ais_prompt.models import (
     ServerOptions,
     Wire,
 )
+from ais_prompt.plan import KINDS
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.steps import extensions
 from ais_prompt.utils import load_plugins, type_words

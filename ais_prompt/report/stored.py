@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.checks import stored_spec
 from ais_prompt.errors import DataError, StoreError
+from ais_prompt.plan import stored_spec
 from ais_prompt.store import BROKEN_FIX, RunFolder, read_details, read_predictions, read_run_file, read_scores
 from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec, prompt_to_json
 

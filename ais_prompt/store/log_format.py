@@ -31,7 +31,7 @@ class LogFormat(NamedTuple):
         name: of the tool.
         recognizes: whether a path is, or holds, a log in this format, by its content.
         read: reads the tasks of a log that it recognizes.
-        make_run: makes the run folder in place of ``read``; takes the log, the `ais_prompt.checks.Source` with the
+        make_run: makes the run folder in place of ``read``; takes the log, the `ais_prompt.config.Options` with the
             options of the user, the command for the record, and ``scored``: whether the run folder needs scores.
     """
 

@@ -200,14 +200,14 @@ class RunFile(TypedDict, total=False):
     schema_version: int
     run_number: int
     status: str
-    sessions: list[Session]
+    sessions: list[SessionRecord]
     config_digest: str
     versions: dict[str, Any]
     tasks: dict[str, TaskFacts]
     used: Used
 
 
-class Session(TypedDict, total=False):
+class SessionRecord(TypedDict, total=False):
     """One session in ``run.json``: one command that worked in the folder.
 
     Attributes:

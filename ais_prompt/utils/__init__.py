@@ -132,6 +132,7 @@ if TYPE_CHECKING:
         advice,
         counted,
         escaped,
+        is_missing,
         key_advice,
         kind_of,
         listed,

@@ -103,6 +103,11 @@ def _nearest(name: str, names: list[str], cutoff: float) -> str | None:
     return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a value is none: None, NaN, or a text without a character that can be seen."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
 _GENERATION: Final = (
     *("temperature", "top_p", "top_k", "min_p", "do_sample", "num_beams", "logit_bias"),
     *("presence_penalty", "frequency_penalty", "repetition_penalty", "length_penalty"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.verbs.api import load_config, source_of
+    from ais_prompt.verbs.api import load_config
     from ais_prompt.verbs.check import RunGates, check_source, open_gates
     from ais_prompt.verbs.judge_check import Judge, check_judges
     from ais_prompt.verbs.open_run import export
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         started_parts,
         with_found_models,
     )
+    from ais_prompt.verbs.run_session import FailureLimit, RunMode, Session
     from ais_prompt.verbs.shards import is_asked, run_shard, serve, shard_tasks
 else:
     __getattr__, __dir__ = offered(__name__)

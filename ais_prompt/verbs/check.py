@@ -16,13 +16,12 @@ from ais_prompt.checks import (
     ExtractionTrial,
     PromptWarning,
     ScorerAudit,
-    Source,
     audit_scorer,
     checked,
     faults_of_gates,
     try_extraction,
 )
-from ais_prompt.config import parse_gate
+from ais_prompt.config import Options, parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan import Plan
 from ais_prompt.scoring import Row
@@ -66,18 +65,18 @@ class Claim(Struct, frozen=True):
     samples: int
 
 
-def check_source(source: Source, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
+def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
     """Check a config without loading weights or asking a model.
 
     Args:
-        source: where the config comes from.
+        options: where the config comes from.
         gates: further conditions, as on the command line.
         audit_scorers: whether answers that know nothing go through each scorer.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    plan, warnings = checked(source, thorough=True)
+    plan, warnings = checked(options, thorough=True)
     conditions = _checked_gates(plan, gates)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     audits = [*filter(None, map(audit_scorer, plan.datasets))] if audit_scorers else []

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, Unpack
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import DataFile, Description, describe_file, describe_rows, served_model
-from ais_prompt.config import compose_config, plain_value
+from ais_prompt.config import compose_config, in_python, plain_value
 from ais_prompt.data import hold_rows
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.errors import ConfigError
+from ais_prompt.plan import (
+    DataFile,
+    Description,
+    describe_file,
+    describe_rows,
+    served_model,
+)
 from ais_prompt.verbs.api import load_config, run
+from ais_prompt.verbs.keywords import EvaluateOptions, words_of_python
 from ais_prompt.verbs.open_run import Run, public_errors
 
 Part: TypeAlias = str | Mapping[str, Any] | Callable[..., Any]
@@ -22,24 +27,6 @@ Part: TypeAlias = str | Mapping[str, Any] | Callable[..., Any]
 
 _NAME: Final = "data"
 """Names a dataset of rows in memory."""
-
-
-class RunOptions(TypedDict, total=False):
-    """Options of `evaluate` that `run` has too.
-
-    Attributes:
-        work_dir: where run folders are made.
-        cache: folder of answers that runs share.
-        reuse: ``latest`` or the name of a run folder, to ask only what is missing.
-        report: whether ``report.html`` is written.
-        quiet: show neither progress nor warnings.
-    """
-
-    work_dir: str | os.PathLike[str]
-    cache: str | os.PathLike[str]
-    reuse: str
-    report: bool
-    quiet: bool
 
 
 def evaluate(
@@ -55,7 +42,7 @@ def evaluate(
     few_shot: int = 0,
     limit: int | None = None,
     name: str = "evaluate",
-    **options: Unpack[RunOptions],
+    **options: Unpack[EvaluateOptions],
 ) -> Run:
     """Ask a model or function every question of some data, score the answers, and write a run folder.
 
@@ -73,7 +60,7 @@ def evaluate(
         few_shot: other rows that are shown before each question.
         limit: the first so many rows only.
         name: names the run folder.
-        options: as in `RunOptions`.
+        options: as in `EvaluateOptions`.
 
     Returns:
         The run, as of `run`; what was guessed is in its ``warnings``.
@@ -92,14 +79,14 @@ def evaluate(
         evaluator=_type_of(evaluator, "evaluator"),
         few_shot=few_shot,
     )
-    with public_errors(), _words_of_python():
+    with public_errors(), words_of_python():
         found = describe_file(described) if is_file else _describe_rows(described, data)
         scoring = found.dataset.get("eval_cfg", {})
         for key, part in (("pred_postprocessor", extract), ("evaluator", evaluator)):
             if isinstance(part, Mapping) and key in scoring:
                 scoring[key] = dict(part)
         config = {"run_name": name, "models": [_model(url, model, function)], "datasets": [found.dataset]}
-        loaded = replace(load_config(config), notes=(_in_python(found.sentence),))
+        loaded = replace(load_config(config), notes=(in_python(found.sentence),))
     return run(loaded, num_prompts=limit, **options) if limit else run(loaded, **options)
 
 
@@ -107,20 +94,6 @@ def _describe_rows(described: DataFile, data: Any) -> Description:
     held = hold_rows(data)
     table = held.value.get("test") or next(iter(held.value.values()))
     return describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
-
-
-@contextmanager
-def _words_of_python() -> Iterator[None]:
-    """Name arguments in place of options of the command line in the errors of the body."""
-    try:
-        yield
-    except AisPromptError as error:
-        error.what, error.where, error.fix = map(_in_python, (error.what, error.where, error.fix))
-        raise
-
-
-def _in_python(text: str) -> str:
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), text)
 
 
 def _model(

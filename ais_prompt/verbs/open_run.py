@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from msgspec import Struct
 
 from ais_prompt.catalog import EXPORTERS
-from ais_prompt.checks import PromptWarning, stored_spec
+from ais_prompt.checks import PromptWarning
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
+from ais_prompt.plan import stored_spec
 from ais_prompt.report import LONG_HEADER, long_cells, read_stored_results, samples_table, scores_table, to_pandas
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS

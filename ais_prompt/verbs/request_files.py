@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks import Source, checked_for_scoring
+from ais_prompt.checks import checked_for_scoring
+from ais_prompt.config import Options
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
@@ -147,7 +148,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     return found
 
 
-def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFolder]:
+def open_foreign(file: Path, options: Options, command: str) -> tuple[Plan, RunFolder]:
     """Make a run folder with answers that were made elsewhere.
 
     Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
@@ -155,14 +156,14 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
 
     Args:
         file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
-        source: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
+        options: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
         command: the command line without secrets, for the record.
 
     Raises:
         ConfigError: the config has faults, or it is not clear which dataset is meant.
         DataError: the answers or the data cannot be read, or do not belong together.
     """
-    plan = checked_for_scoring(source)
+    plan = checked_for_scoring(options)
     [task], data = plan.spec.tasks, plan.datasets[0].data
     matched = match(read_answers(file), data.test)
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)

@@ -1,10 +1,10 @@
 """Run every model on every dataset. The steps, for the command line and Python alike:
 
-1. Load and check the config, and plan its tasks: `ais_prompt.checks.source.checked`.
+1. Load and check the config, and plan its tasks: `ais_prompt.checks.checked`.
 2. Ask servers for the name of their only model, where the config leaves it out: `with_found_models`.
 3. Check that the models can be used, and find or make the run folder: `open_run_folder`.
-4. Ask and score: `run`, which begins a session, leaves the tasks to `ais_prompt.verbs.tasks.ask_and_score`, and then
-   writes the summary and the report.
+4. Ask and score: `run_source`, which begins a session, leaves the tasks to `ais_prompt.verbs.tasks.ask_and_score`, and
+   then writes the summary and the report.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks import PromptWarning, TranslationNote
+from ais_prompt.checks import TranslationNote
 from ais_prompt.comparison import Difference, model_differences
 from ais_prompt.config import Surroundings, hidden_again
 from ais_prompt.engine import AskingOptions, ModelWorkers, ShardTask, Spending
@@ -45,11 +44,10 @@ from ais_prompt.store import (
 )
 from ais_prompt.types import DatasetSpec, ModelSpec, Speed, TaskSpec, Used
 from ais_prompt.utils import NOTE, logging_to, remove_leftovers
+from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)
-
-RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
 
 
 class RunResult(Struct, frozen=True):
@@ -131,16 +129,29 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
     return folder
 
 
-def check_retry(retry_truncated: int | None, mode: str, reuse: str | None) -> None:
-    """Check that there are answers to be asked again.
+def check_retry(session: Session, shards: object | None = None) -> None:
+    """Check that there are truncated answers to be asked again.
+
+    Args:
+        session: of the run.
+        shards: what asks in shards, whose folders do not have the answers of earlier sessions; None for no shards.
 
     Raises:
-        ConfigError: no run is taken up again, or nothing is asked.
+        ConfigError: no run is taken up again, nothing is asked, or shards ask.
     """
-    if retry_truncated is not None and (reuse is None or mode not in ("all", "infer")):
-        what = "truncated answers of an earlier session are asked again, and there is none"
-        fix = "add -r, or -r TIMESTAMP" if reuse is None else "leave out the mode"
-        raise ConfigError(what, where="--retry-truncated", fix=fix)
+    if session.retry_truncated is None:
+        return
+    what = "truncated answers of an earlier session are asked again, and there is none"
+    if session.reuse is None:
+        fix = "add -r, or -r TIMESTAMP"
+    elif session.mode not in ("all", "infer"):
+        fix = "leave out the mode"
+    elif shards is not None:
+        what = "shards do not ask truncated answers again"
+        fix = "run without --shard and runner: only they are asked"
+    else:
+        return
+    raise ConfigError(what, where="--retry-truncated", fix=fix)
 
 
 def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
@@ -166,47 +177,36 @@ def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
 def run_source(
     plan: Plan,
     folder: RunFolder,
-    mode: RunMode = "all",
-    command: str = "",
-    warnings: Sequence[PromptWarning] = (),
+    session: Session,
     *,
-    with_report: bool = True,
-    max_num_workers: int | None = None,
     shard: Mapping[str, ShardTask] | None = None,
-    retry_truncated: int | None = None,
-    audits: bool = False,
 ) -> RunResult:
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
     Args:
         plan: of a checked config.
         folder: from `open_run_folder`.
-        mode: everything, only inference, only scoring, or only the summary.
-        command: the command line without secrets, for the record.
-        warnings: of the prompts, to be said before anything is asked.
-        with_report: write ``report.html``, which takes longer than the scores; else remove an earlier report.
-        max_num_workers: compute local models in so many worker processes; None computes in this process.
+        session: what is done, and how; without a report an earlier report is removed.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
-        retry_truncated: ask truncated answers of earlier sessions again with this ``max_out_len``.
-        audits: find out whether scores depend on how answers are read.
 
     Raises:
         ConfigError: a run that is only to be scored or shown lacks answers or scores (`check_stored`).
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
-    unfinished = open_partial(plan, folder, command) if mode in ("eval", "viz") else None
+    mode = session.mode
+    unfinished = open_partial(plan, folder, session.command) if mode in ("eval", "viz") else None
     if unfinished is not None:  # The run folder stays as it is, so that asking can go on, even in another process.
         folder, mode = unfinished, "eval"
     # File systems that machines share do not always have locks; the folder of a shard needs none.
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
-        record = _begin_session(plan, folder, mode, command, warnings)
+        record = _begin_session(plan, folder, mode, session)
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
             spending = Spending(spec.budget)
-            asking = AskingOptions(spec.cache, record.addresses, spending, shard, retry_truncated)
+            asking = AskingOptions(spec.cache, record.addresses, spending, shard, session.retry_truncated)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
@@ -214,8 +214,8 @@ def run_source(
                     write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
-                with started_parts(plan, mode, servers, max_num_workers) as (started, workers):
-                    outcomes = ask_and_score(started, mode, folder, record, asking, workers, audits=audits)
+                with started_parts(plan, mode, servers, session.max_num_workers) as (started, workers):
+                    outcomes = ask_and_score(started, mode, folder, record, asking, workers, audits=session.audits)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             groups = {group.name for group in spec.summary.groups}
@@ -225,7 +225,7 @@ def run_source(
                 record.withdraw()
             else:
                 write_summary(folder.summary_dir, rows, shown)
-                _end_session(record, folder, tasks, outcomes, with_report=with_report)
+                _end_session(record, folder, tasks, outcomes, with_report=session.report)
         if shard is None:
             tell("finished", folder.root, shown)
     failed = sum(_failed(task, outcome, record) for task, outcome in zip(tasks, outcomes, strict=True))
@@ -244,25 +244,23 @@ def run_source(
     )
 
 
-def _begin_session(
-    plan: Plan, folder: RunFolder, mode: RunMode, command: str, warnings: Sequence[PromptWarning]
-) -> RunRecord:
+def _begin_session(plan: Plan, folder: RunFolder, mode: RunMode, session: Session) -> RunRecord:
     """Clean up after earlier sessions, open the record of this session, and log the changes since the last session.
 
     Raises:
         StoreError: the run folder cannot be used.
     """
-    logger.info("session begins: %s", command)
+    logger.info("session begins: %s", session.command)
     remove_leftovers(folder.root.rglob(".*.tmp"))
     asks = mode in ("all", "infer")
     if asks:
         forget_partial(folder)
-        for warning in warnings:
+        for warning in session.warnings:
             logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
     _hide_again(folder)
     addresses = model_addresses(plan, mode)
-    notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]
-    record = record_of(plan, folder, command, addresses, asks=asks, notes=notes)
+    notes = [str(one) for one in session.warnings if isinstance(one, TranslationNote)]
+    record = record_of(plan, folder, session.command, addresses, asks=asks, notes=notes)
     if record.changes:
         logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
     for abbr, before in record.moved.items():

@@ -10,9 +10,9 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
-from ais_prompt.checks import PromptWarning
 from ais_prompt.config import render_config
 from ais_prompt.engine import ShardTask
 from ais_prompt.errors import ConfigError, ModelError, StoreError
@@ -33,6 +33,7 @@ from ais_prompt.store import (
 )
 from ais_prompt.types import Failure, Shard
 from ais_prompt.verbs.run import RunResult, run_source
+from ais_prompt.verbs.run_session import Session
 
 WATCH_SECONDS: Final = 1.0
 """Seconds between two looks at the processes of the servers."""
@@ -45,9 +46,7 @@ def run_shard(
     plan: Plan,
     folder: RunFolder,
     shard: Shard,
-    command: str,
-    warnings: Sequence[PromptWarning] = (),
-    max_num_workers: int | None = None,
+    session: Session,
 ) -> RunResult:
     """Ask the samples of one shard that no session has answered yet.
 
@@ -55,9 +54,7 @@ def run_shard(
         plan: of a checked config, with at least the tasks of the shard.
         folder: the run folder that all shards share.
         shard: the part of the samples.
-        command: the command line without secrets, for the record.
-        warnings: of the prompts, to be logged.
-        max_num_workers: as in `run`.
+        session: how they are asked; a shard scores nothing.
 
     Raises:
         ConfigError: another shard of the run asks something else.
@@ -72,9 +69,7 @@ def run_shard(
     tasks = shard_tasks([task.name for task in plan.tasks], folder, shard, held)
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         leave_config(plan, folder)
-        return run_source(
-            plan, own, "infer", command, warnings, with_report=False, max_num_workers=max_num_workers, shard=tasks
-        )
+        return run_source(plan, own, replace(session, mode="infer", report=False), shard=tasks)
 
 
 def is_asked(folder: RunFolder) -> bool:

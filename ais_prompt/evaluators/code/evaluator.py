@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.base import is_missing
 from ais_prompt.metrics import incident_shares, mean_scores
 from ais_prompt.postprocess import mbpp_postprocess
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.sandbox import CheckedProgram, Outcome, end_spares, find_isolation, run_program
 from ais_prompt.types import SampleScore, Score
+from ais_prompt.utils import is_missing
 
 _FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")
 _WRONG_ANSWER: Final = "assertion"

@@ -89,7 +89,6 @@ def _of_models(
 ) -> list[Evidence]:
     """Ask two models, and compare what they answer."""
     from ais_prompt import run
-    from ais_prompt.checks import named_model
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.evidence import equal_outputs
     from ais_prompt.extensions.evidence.asked import (
@@ -102,6 +101,7 @@ def _of_models(
         probe,
         reports_calls,
     )
+    from ais_prompt.plan import named_model
 
     models = [named_model(name) for name in names]
 
@@ -138,9 +138,9 @@ def _of_models(
 
 def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
     """Compare the answers of two runs to the samples that they have in common."""
-    from ais_prompt.checks import stored_spec
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.evidence import equal_outputs
+    from ais_prompt.plan import stored_spec
 
     tasks = [{task.dataset.abbr: task.model.abbr for task in stored_spec(one).tasks} for one in (first, second)]
     common = [name for name in tasks[0] if name in tasks[1]]

@@ -19,7 +19,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.checks import Source, checked, open_stored
+from ais_prompt.checks import checked, open_stored
+from ais_prompt.config import Options
 from ais_prompt.engine import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, root_of, signer_of
@@ -30,7 +31,7 @@ from ais_prompt.scoring import score_task
 from ais_prompt.shards import journals_of
 from ais_prompt.store import RunFolder, read_predictions, read_results, read_run_file
 from ais_prompt.utils import counted, listed, versions
-from ais_prompt.verbs import asked, run_source, with_found_models
+from ais_prompt.verbs import Session, asked, run_source, with_found_models
 
 CONFIDENCE: Final = 0.95
 _PACKAGE: Final = "ais-prompt"
@@ -89,25 +90,25 @@ def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path 
             yield Finding("signature", None if public_key is None else True, f"signed by {signer}, {whose}")
 
 
-def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
+def verify_run(folder: RunFolder, options: Options) -> Iterator[Finding]:
     """Verify the data, prompts and scores of an unpacked seal, whose results are written again.
 
     Args:
         folder: of the unpacked files.
-        source: the config that is trusted, or the values that replace those of the sealed config.
+        options: the config that is trusted, or the values that replace those of the sealed config.
     """
     try:
-        plan, _ = open_stored(str(folder.root), source)
+        plan, _ = open_stored(str(folder.root), options)
         facts = read_run_file(folder)["tasks"]
         tasks = [task for task in plan.tasks if task.name in facts]
         if not tasks:
             what = "none of its models and datasets are in the seal"
-            raise ConfigError(what, where=source.config or "config.py", fix="name the config of the run")
+            raise ConfigError(what, where=options.config or "config.py", fix="name the config of the run")
     except AisPromptError as error:
         yield Finding("prompts", None, f"{error.what}: give the config that you trust with --config")
         return
     if left_out := [task.name for task in plan.tasks if task.name not in facts]:
-        whose = "the sealed config" if source.config is None else "the config"
+        whose = "the sealed config" if options.config is None else "the config"
         what = f"{counted(len(left_out), 'task')} of {whose} are left out"
         yield Finding("data", False, f"{what}: {listed(left_out[:_NAMED])}")
     if others := sorted(facts.keys() - {task.name for task in tasks}):
@@ -124,7 +125,7 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
         "prompt",
         "made again as sent",
     )
-    if source.config is None and (lock := folder.root / LOCK).exists():
+    if options.config is None and (lock := folder.root / LOCK).exists():
         yield _lock(plan, lock)
     yield _of_tasks("scores", tasks, lambda task: _scores(task, folder), "answer", "scored again as sealed")
     if judged := [task.name for task in tasks if task.dataset.judges]:
@@ -148,19 +149,19 @@ def _strays(tasks: Sequence[Task], folder: RunFolder) -> list[str]:
     return [name for name in names if not _OF_NO_TASK.fullmatch(name)]
 
 
-def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Finding:
+def ask_again(folder: RunFolder, options: Options, count: int, command: str) -> Finding:
     """Ask the model for the answers to random samples again, and compare them and their scores.
 
     Args:
         folder: of the unpacked files. The answers of these samples are replaced.
-        source: with the trusted config of the model.
+        options: with the trusted config of the model.
         count: number of samples; all, if there are fewer.
         command: the command line, for the record.
 
     Raises:
         AisPromptError: the model cannot be asked.
     """
-    plan = with_found_models(checked(source)[0], "all")
+    plan = with_found_models(checked(options)[0], "all")
     facts = read_run_file(folder)["tasks"]
     tasks = {task.name: task for task in plan.tasks if task.name in facts}
     for name, task in tasks.items():
@@ -183,7 +184,7 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
         model.preflight()
     for limit in limits:
         part = plan.only([name for name in tasks if ids[name]])
-        result = run_source(part, folder, command=command, with_report=False, retry_truncated=limit)
+        result = run_source(part, folder, Session(retry_truncated=limit, report=False, command=command))
         for outcome in result.outcomes:
             if outcome.error is not None:
                 raise outcome.error

@@ -9,8 +9,9 @@ from typing import Any, Final
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.options import CODE_EXECUTION, shown_command
+from ais_prompt.cli.options import option_of, shown_command
 from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer, wants_json
+from ais_prompt.config import Options
 
 _WORDS: Final = {True: "OK", False: "DIFFERS", None: "not known"}
 
@@ -36,13 +37,13 @@ def seal(
     It has the config, prompts, answers, keys of requests, scores, versions, a lock of all prompts, and the digests of
     the data, but not the data. Publish the root that is printed: with the file and the data, anybody can verify it.
     """
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.evidence.seal_file import LOCK, write_seal
     from ais_prompt.locks import make_prompt_lock, write_prompt_lock
     from ais_prompt.utils import temporary_folder
 
-    plan, folder = open_stored(run, Source(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed
+    plan, folder = open_stored(run, Options(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed
     target = output or Path(f"{plan.spec.name}-{folder.root.name}.seal")
     with temporary_folder() as place:
         lock = Path(place, LOCK)
@@ -69,7 +70,7 @@ def seal(
 @click.option(
     "--ask", type=click.IntRange(min=1), metavar="N", help="Ask the model of --config N random samples again."
 )
-@CODE_EXECUTION
+@option_of(Options, "allow_code_execution")
 @json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def verify(
@@ -89,7 +90,6 @@ def verify(
 
     Nothing of the sealed config is executed, and no server of it is asked.
     """
-    from ais_prompt.checks import Source
     from ais_prompt.extensions.evidence.seal_file import unpack
     from ais_prompt.extensions.evidence.verify import ask_again, verify_content, verify_run
     from ais_prompt.store import RunFolder
@@ -103,12 +103,12 @@ def verify(
         folder = RunFolder(Path(place))
         sealed = unpack(file, folder.root)
         overrides = () if data is None else (f"paths_relative_to={str(Path(data).resolve())!r}",)
-        source = Source(config, overrides=overrides, allow_code_execution=allow_code_execution)
+        options = Options(config, overrides=overrides, allow_code_execution=allow_code_execution)
         found = list(verify_content(sealed, folder.root, root, signer))
         if found[0].holds:
-            found += verify_run(folder, source)
+            found += verify_run(folder, options)
             if ask is not None:
-                found.append(ask_again(folder, source, ask, shown_command()))
+                found.append(ask_again(folder, options, ask, shown_command()))
     offer(findings=[{"subject": one.subject, "holds": one.holds, "text": one.text} for one in found])
     if not wants_json():
         for one in found:

@@ -34,11 +34,11 @@ def import_command(log: Path, config: str | None, work_dir: str | None, debug: b
 
     Answers, prompts, golds and scores come along. Then `view`, `score`, `compare`, `export` and `baseline` work on it.
     """
-    from ais_prompt.checks import Source
+    from ais_prompt.config import Options
     from ais_prompt.extensions.logs.import_log import import_log
 
-    source = Source(config, work_dir=work_dir, options=given_options(others))
-    imported = import_log(log, source, shown_command())
+    options = Options(config, work_dir=work_dir, options=given_options(others))
+    imported = import_log(log, options, shown_command())
     for note in imported.notes:
         echo(f"note: {one_line(note)}", err=True)
     offer(

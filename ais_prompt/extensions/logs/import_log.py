@@ -18,8 +18,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import DEFAULT_WORK_DIR, LoadedConfig, expand
+from ais_prompt.config import DEFAULT_WORK_DIR, LoadedConfig, Options, expand
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import all_of, import_object
 from ais_prompt.extensions.logs.log_files import LogReading
@@ -27,7 +26,7 @@ from ais_prompt.extensions.logs.record import as_written_by
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.extensions.logs.samples import SeenAnswers, read_samples
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
-from ais_prompt.plan import Plan, record_of
+from ais_prompt.plan import Plan, read_spec, record_of
 from ais_prompt.report import write_summary
 from ais_prompt.scoring import SampleScores, TaskOutcome, summary_rows
 from ais_prompt.store import (
@@ -71,12 +70,12 @@ class LogTask(ImportedTask, frozen=True, kw_only=True):
     config: Mapping[str, Any]
 
 
-def import_log(path: Path, source: Source, command: str) -> ImportedLog:
+def import_log(path: Path, options: Options, command: str) -> ImportedLog:
     """Make a run folder of a log.
 
     Args:
         path: a file, or a folder with files of one format.
-        source: where run folders are kept; perhaps a config to read the log with, if its format takes one.
+        options: where run folders are kept; perhaps a config to read the log with, if its format takes one.
         command: the command line without secrets, for the record.
 
     Raises:
@@ -88,11 +87,11 @@ def import_log(path: Path, source: Source, command: str) -> ImportedLog:
     if known is None:
         raise _unknown(path, f"none of {listed([*all_of('logs'), *_installed()])}")
     if known.make_run is not None:
-        return known.make_run(log, source, command)
-    if source.config is not None or source.options:
+        return known.make_run(log, options, command)
+    if options.config is not None or options.options:
         what = "the log comes with its scores"
         raise ConfigError(what, where=str(path), fix="score it afterwards: aisprompt score RUN --config CONFIG")
-    return _import_records(log, known, source, command)
+    return _import_records(log, known, options, command)
 
 
 def open_log(path: Path) -> RunFolder | None:
@@ -107,10 +106,10 @@ def open_log(path: Path) -> RunFolder | None:
         return None
     place = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
-    source, command = Source(work_dir=str(place)), "a log that was only read"
+    options, command = Options(work_dir=str(place)), "a log that was only read"
     if known.make_run is not None:
-        return known.make_run(log, source, command, scored=True).folder
-    return _import_records(log, known, source, command).folder
+        return known.make_run(log, options, command, scored=True).folder
+    return _import_records(log, known, options, command).folder
 
 
 def _format_of(log: LogReading) -> LogFormat | None:
@@ -145,13 +144,13 @@ def _unknown(path: Path, names: str) -> ConfigError:
     return ConfigError(what, where=str(path), fix="name the file or folder that one tool wrote for one run")
 
 
-def _import_records(log: LogReading, known: LogFormat, source: Source, command: str) -> ImportedLog:
+def _import_records(log: LogReading, known: LogFormat, options: Options, command: str) -> ImportedLog:
     """Make a run folder of a log that holds records."""
     path = log.path
     tasks = _tasks(log, known)
     place = path.resolve()
     name = (place.name if place.is_dir() else place.stem) or "imported"
-    folder = create_run_folder(expand(source.work_dir or DEFAULT_WORK_DIR), name)
+    folder = create_run_folder(expand(options.work_dir or DEFAULT_WORK_DIR), name)
     try:
         with hold_writer_lock(folder):
             imported = [_imported(task, folder) for task in tasks]
@@ -338,7 +337,7 @@ def _record(
         ],
     }
     # All types in it are those that are written above, whatever the log says.
-    spec = read_spec(Source(loaded=LoadedConfig(values, path.stem), work_dir=str(folder.root.parent.parent))).spec
+    spec = read_spec(Options(loaded=LoadedConfig(values, path.stem), work_dir=str(folder.root.parent.parent))).spec
     notes = [f"{one.name}: {note}" for one in imported for note in one.notes]
     record = record_of(Plan(spec), folder, command, asks=True, notes=notes).begin()
     by_name = {one.name: one for one in imported}

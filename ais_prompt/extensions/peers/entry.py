@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from ais_prompt.catalog import PARTS
-from ais_prompt.checks import Source
-from ais_prompt.config import CONFIG, Note
+from ais_prompt.config import CONFIG, Note, Options
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import part_types
 
@@ -37,21 +35,21 @@ def is_native(values: Mapping[str, Any]) -> bool:
     return all(isinstance(name, str) and name in _OWN for name in part_types(described))
 
 
-def with_own_file(source: Source) -> Source:
-    """Return a source with the dataset of ``--custom-dataset-path``.
+def with_own_file(options: Options) -> Options:
+    """Return options with the dataset of ``--custom-dataset-path``.
 
     Raises:
         ConfigError: two options exclude each other.
     """
-    path, accelerator = (source.options.get(name) for name in ("custom_dataset_path", "accelerator"))
-    if source.options.get("hf") and accelerator is not None:
+    path, accelerator = (options.options.get(name) for name in ("custom_dataset_path", "accelerator"))
+    if options.options.get("hf") and accelerator is not None:
         what = f"--hf is for transformers and -a {accelerator} for a server"
         raise ConfigError(what, fix="give one of them")
     if path is None:
-        return source
-    if source.data is not None:
+        return options
+    if options.data is not None:
         raise ConfigError("--data and --custom-dataset-path name one file each", fix="give one of them")
-    return replace(source, dataset={"path": path})
+    return replace(options, dataset={"path": path})
 
 
 def translated(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import re
@@ -10,15 +11,15 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, checked_for_scoring, is_code
-from ais_prompt.config import LoadedConfig, unusable_parts, without_permissions
+from ais_prompt.checks import checked_for_scoring
+from ais_prompt.config import LoadedConfig, Options, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
-from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.plan import Plan, Task, is_code, record_of
 from ais_prompt.postprocess import calls_as_text
 from ais_prompt.scoring import Answer, match, predictions, score_task
 from ais_prompt.store import (
@@ -41,12 +42,12 @@ ITEM: Final = re.compile(r"(models|datasets)\[(\d+)\](\.eval_cfg)?")
 """The item of a config that a fault is in."""
 
 
-def import_run(log: Log, source: Source, command: str, *, scored: bool = False) -> ImportedLog:
+def import_run(log: Log, options: Options, command: str, *, scored: bool = False) -> ImportedLog:
     """Make a run folder of a run of OpenCompass or AISBench. Nothing in that run is executed.
 
     Args:
         log: the run folder, or one that holds runs, of which the latest is taken.
-        source: perhaps a config to read the run with, in place of its own.
+        options: perhaps a config to read the run with, in place of its own.
         command: the command line without secrets, for the record.
         scored: score the answers too, by the rules of its config: exactly as there, or by their counterparts where
             that needs its code. Its own verdicts are not read.
@@ -57,10 +58,12 @@ def import_run(log: Log, source: Source, command: str, *, scored: bool = False) 
     """
     old = open_old_run(log.path)
     if not scored:
-        return _import_run(old, source, command)[0]
-    imported, plan = _import_run(old, replace(source, options={**source.options, "peer_scores": True}), command)
+        return _import_run(old, options, command)[0]
+    imported, plan = _import_run(
+        old, dataclasses.replace(options, options={**options.options, "peer_scores": True}), command
+    )
     if not all(task.spec.is_scored for task in plan.tasks):  # its rules need its own code
-        imported, plan = _import_run(old, source, command)
+        imported, plan = _import_run(old, options, command)
     names = {one.name for one in imported.tasks}
     for task in plan.tasks:
         if task.name in names:
@@ -68,9 +71,9 @@ def import_run(log: Log, source: Source, command: str, *, scored: bool = False) 
     return replace(imported, is_scored=True)
 
 
-def _import_run(old: OldRun, source: Source, command: str) -> tuple[ImportedLog, Plan]:
+def _import_run(old: OldRun, options: Options, command: str) -> tuple[ImportedLog, Plan]:
     """Make the run folder, and return it with what can be scored."""
-    plan, notes = _planned(old, source)
+    plan, notes = _planned(old, options)
     theirs = _names(old, plan)
     found = [task for task in plan.tasks if old.has_answers(*theirs[task.name])]
     if not found:
@@ -89,11 +92,11 @@ def _import_run(old: OldRun, source: Source, command: str) -> tuple[ImportedLog,
     return ImportedLog(folder, tasks, notes, is_scored=False), plan
 
 
-def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
+def _planned(old: OldRun, options: Options) -> tuple[Plan, list[str]]:
     """Return the plan of the run, without what this program cannot use, and notes on what that is."""
-    source = replace(source, allow_code_execution="unsafe")  # nothing is executed here
-    if source.config is not None:
-        return checked_for_scoring(source), []
+    options = dataclasses.replace(options, allow_code_execution="unsafe")  # nothing is executed here
+    if options.config is not None:
+        return checked_for_scoring(options), []
     if old.config is None:
         raise ConfigError(
             "the run's config is missing, or it is more than plain data and is not executed",
@@ -103,10 +106,10 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
     written: Mapping[str, Any] = old.config
     notes: list[str] = []
     try:
-        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
+        translated, found = translate(written, peer_scores=options.options.get("peer_scores", False))
     except ConfigError as error:
         written, notes = _without(written, faults_of(error))
-        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
+        translated, found = translate(written, peer_scores=options.options.get("peer_scores", False))
     values, dropped = without_permissions(translated, is_code, keeps_judges=True)
     notes += dict.fromkeys(note.what for note in found)
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked
@@ -116,7 +119,7 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
         if not faults:
             loaded = LoadedConfig(values, old.root.resolve().parent.name or "imported", trusted=False)
             try:
-                return checked_for_scoring(replace(source, loaded=loaded)), notes
+                return checked_for_scoring(dataclasses.replace(options, loaded=loaded)), notes
             except ConfigError as error:
                 faults = list(faults_of(error))
         values, left_out = _without(values, faults)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.checks import PromptWarning, Source, TranslationNote, read_spec
-from ais_prompt.config import CONFIG, render_config
+from ais_prompt.checks import PromptWarning, TranslationNote, translation_notes
+from ais_prompt.config import CONFIG, Options, render_config
+from ais_prompt.plan import read_spec
 from ais_prompt.secrets import HIDDEN
 from ais_prompt.store import replacing
 
@@ -18,11 +19,11 @@ _SECRETS: Final = TranslationNote(
 )
 
 
-def migrate(source: Source, file: Path) -> Sequence[PromptWarning]:
+def migrate(options: Options, file: Path) -> Sequence[PromptWarning]:
     """Write the native form of a config, with what it drops or means differently as comments.
 
     Args:
-        source: the config.
+        options: the config.
         file: what to write; it is replaced.
 
     Returns:
@@ -32,11 +33,11 @@ def migrate(source: Source, file: Path) -> Sequence[PromptWarning]:
         ConfigError: the config cannot be read.
         StoreError: the file cannot be written.
     """
-    config = read_spec(source)
+    config = read_spec(options)
     values = {key: config.loaded.values[key] for key in CONFIG.names if key in config.loaded.values}
-    text = render_config(values, header=f'"""Written by `aisprompt migrate` from {source.config}."""\n\n')
+    text = render_config(values, header=f'"""Written by `aisprompt migrate` from {options.config}."""\n\n')
     head, _, body = text.partition("\n\n")
-    notes = [*config.warnings, *([_SECRETS] if f"{HIDDEN}'" in body else [])]
+    notes = [*translation_notes(config.notes, config.loaded.place), *([_SECRETS] if f"{HIDDEN}'" in body else [])]
     with replacing(file) as stream:
         stream.write("\n\n".join([head, *_comments(notes), body]).encode("utf-8", "backslashreplace"))
     return notes

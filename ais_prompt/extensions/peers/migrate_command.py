@@ -8,18 +8,17 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.options import MODEL_AND_DATA, config_options
-from ais_prompt.cli.options import source as make_source
+from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, echo
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")})
-@config_options
+@with_options("config")
 @click.option(
     "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write."
 )
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-def migrate(output: Path, force: bool, **options: Any) -> None:
+def migrate(output: Path, force: bool, **values: Any) -> None:
     """Write a config of OpenCompass or AISBench as one of this program.
 
     What it drops or means differently becomes comments. The prompts are the same: compare them with
@@ -29,6 +28,6 @@ def migrate(output: Path, force: bool, **options: Any) -> None:
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already; --force replaces it.")
-    notes = write(make_source(**options), output)
+    notes = write(read_options(values), output)
     found = f"{len(notes)} note{'' if len(notes) == 1 else 's'} at its top" if notes else "without notes"
     echo(f"{output}: written, {found}\n\nNext: aisprompt check {shlex.quote(str(output))}")

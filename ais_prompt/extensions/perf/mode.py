@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.cli.modes import RunMode
-from ais_prompt.cli.options import shown_command
+from ais_prompt.cli.options import names_of, shown_command
 from ais_prompt.cli.verb import echo, hint, offer, report
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _source(options: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any
     """Return the options that name a config, with made-up prompts and a rate where the command line asks for them.
 
     Args:
-        options: those of `ais_prompt.cli.options.source`.
+        options: those that `ais_prompt.cli.options.read_options` reads.
         values: those of `ais_prompt.extensions.perf.options`.
 
     Raises:
@@ -46,11 +46,11 @@ def _source(options: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any
     if made and named:
         what = "--input-tokens and --output-tokens make the prompts, and there are others"
         raise ConfigError(what, where="--input-tokens", fix="name no config and no dataset")
-    if made and options["num_prompts"]:
-        settings.append(f"datasets.0.requests={options['num_prompts']}")
+    if made and (requests := options["num_prompts"]):
+        settings.append(f"datasets.0.requests={requests}")
     if values["request_rate"]:
         settings.append(f"models.0.request_rate={values['request_rate']}")
-    if options["urls"]:
+    if options["url"]:
         settings.append("models.0.stream=True")
     datasets = (SYNTHETIC,) if made else options["datasets"]
     return {**options, "datasets": datasets, "overrides": (*settings, *options["overrides"])}
@@ -212,16 +212,7 @@ def _refuse(values: dict[str, Any], gate_values: Mapping[str, Any]) -> None:
     """
     from ais_prompt.errors import ConfigError
 
-    others = (
-        "retry_truncated",
-        "shard",
-        "runner",
-        "cache",
-        "max_num_workers",
-        "max_requests",
-        "max_tokens_total",
-        "max_cost",
-    )
+    others = ("retry_truncated", "shard", "runner", "max_num_workers", *names_of("cache", "budget"))
     given = [f"--{name.replace('_', '-')}" for name in others if values[name]]
     given += ["--baseline"] if gate_values["baseline"] else []
     if given:

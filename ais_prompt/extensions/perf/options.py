@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from ais_prompt.cli.limit_options import FiniteRange
+from ais_prompt.cli.options import FiniteRange
 
 
 class _Tokens(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on

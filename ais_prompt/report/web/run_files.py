@@ -12,8 +12,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from ais_prompt.checks import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.plan import stored_spec
 from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock

@@ -13,15 +13,16 @@ from click.testing import CliRunner
 
 import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.cli import main
+from ais_prompt.config import Options
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.plan import Plan
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import Runner
 from ais_prompt.store import RunFolder
 from ais_prompt.utils import members
-from ais_prompt.verbs import RunResult
+from ais_prompt.verbs import RunResult, Session
 from ais_prompt.verbs import run as pipeline
 from tests.support import breakable
 from tests.support.breakable import PLAN
@@ -206,7 +207,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
         PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
         PLAN.error = ERRORS[CASES.index((part, member)) % len(ERRORS)]
         name = written(config, part, labels=labels)
-        plan, _ = checked(Source(str(config)))
+        plan, _ = checked(Options(str(config)))
         PLAN.target = (name, member)
         run_command("check", "eval.py")
         run_command("view-prompt", "eval.py", "--tokens", "--all")
@@ -217,7 +218,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
             assert "breakable.py" in caught.value.where
         else:
             reused = pipeline.open_run_folder(plan)
-            look_at(pipeline.run_source(plan, reused), member)
+            look_at(pipeline.run_source(plan, reused, Session()), member)
         if reused is not None:
             run_command("compare", str(reused.root), str(reused.root))
         hits += PLAN.hits
@@ -272,7 +273,7 @@ def look_at(result: RunResult, member: str) -> None:
 def goes_on(plan: Plan, folder: RunFolder | None) -> None:
     """With the part repaired, `-r` brings the run to its end."""
     again = folder or pipeline.open_run_folder(plan)
-    result = pipeline.run_source(plan, again)
+    result = pipeline.run_source(plan, again, Session())
     assert not [outcome.error for outcome in result.outcomes if outcome.error]
     assert result.failed == 0
     assert all(score.counts["failed"] == 0 for outcome in result.outcomes for score in outcome.scores)

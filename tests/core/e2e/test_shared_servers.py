@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks import Source, read_spec
+from ais_prompt.config import Options
 from ais_prompt.models import AnnouncedServer
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, read_spec
 from tests.core.e2e.project import Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
@@ -167,7 +167,7 @@ def test_a_server_that_is_away_when_a_shard_begins_costs_no_answers(
 ) -> None:
     """It was ready when it was announced, so its absence is an outage and no fault of the config."""
     use(project, rows=12, replicas=1)
-    [model] = Plan(read_spec(Source(str(project.root / "eval.py"))).spec).models
+    [model] = Plan(read_spec(Options(str(project.root / "eval.py"))).spec).models
     server = model.model.server
     gone = AnnouncedServer(run_folder(project) / "servers", server, "http://127.0.0.1:9/v1", 0)
     shard = start("run", "--shard", "0/1")

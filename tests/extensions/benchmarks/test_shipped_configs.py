@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.checks import Source, checked
-from ais_prompt.config import list_shipped, load_config
+from ais_prompt.checks import checked
+from ais_prompt.config import Options, list_shipped, load_config
 from tests.extensions.benchmarks.benchmark_samples import NAMES, bring
 
 
@@ -27,7 +27,7 @@ def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     ]
     models = [one.name for one in list_shipped("models") if "package:" not in str(load_config(one.path).values)]
     baseline = f"datasets.{single.index('mt_bench_pairwise_gen')}.eval_cfg.evaluator.baseline.model=demo-base"
-    spec, found = checked(Source(models=models, datasets=single, overrides=[baseline], allow_code_execution=True))
+    spec, found = checked(Options(models=models, datasets=single, overrides=[baseline], allow_code_execution=True))
     assert len(spec.models) >= 4
     assert len(spec.datasets) >= 30
     # The demo model was trained on "Question: ..."; the prompts of GSM8K, which begin so, are written for chat models.

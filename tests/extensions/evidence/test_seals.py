@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source
+from ais_prompt.config import Options
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, merkle_root, statement_leaf, unpack
 from ais_prompt.extensions.evidence.verify import ask_again
 from ais_prompt.store import RunFolder
@@ -400,7 +400,7 @@ def test_a_share_of_forged_answers_is_found_as_often_as_is_promised(folder: Path
     forge(folder, change)
     score_again(folder)
     assert verified(folder)[0] == 0
-    source = Source(str(folder / "e.py"), overrides=(f"paths_relative_to={str(folder)!r}",))
+    source = Options(str(folder / "e.py"), overrides=(f"paths_relative_to={str(folder)!r}",))
     found = 0
     for number in range(tries):
         run = folder / f"try{number}"

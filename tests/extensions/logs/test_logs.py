@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, stored_spec
 from ais_prompt.cli import VERBS
+from ais_prompt.config import Options
 from ais_prompt.extensions.logs import log_files
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
+from ais_prompt.plan import stored_spec
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import ImportedLog, RunFolder
 from tests.core.unit.cli.test_output import document
@@ -42,7 +43,7 @@ FINISH_REASONS = {"inspect_ai", "inspect_ai in JSON", "evalscope", "HELM"}
 
 
 def imported(path: Path, work_dir: Path) -> ImportedLog:
-    return import_log(path, Source(work_dir=str(work_dir)), "aisprompt import")
+    return import_log(path, Options(work_dir=str(work_dir)), "aisprompt import")
 
 
 def tasks_of(log: ImportedLog) -> dict[str, StoredTask]:

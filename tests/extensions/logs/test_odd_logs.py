@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from ais_prompt.checks import Source
+from ais_prompt.config import Options
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.report import read_stored_results
@@ -112,7 +112,7 @@ def test_no_value_of_a_log_ends_an_import_otherwise(
 def outcome_of(log: Path, work_dir: Path) -> tuple[RunFolder | None, AisPromptError | None]:
     """Return the run folder of a log, or the error."""
     try:
-        return import_log(log, Source(work_dir=str(work_dir)), "aisprompt import").folder, None
+        return import_log(log, Options(work_dir=str(work_dir)), "aisprompt import").folder, None
     except AisPromptError as error:
         return None, error
 
@@ -124,5 +124,5 @@ def test_the_error_says_how_far_the_reader_came(tmp_path: Path) -> None:
     lines[2] = json.dumps({**json.loads(lines[2]), "resps": 17})  # the second answer of the first filter
     path.write_text("\n".join(lines))
     with pytest.raises(AisPromptError, match="not as lm-evaluation-harness writes it") as error:
-        import_log(tmp_path, Source(work_dir=str(tmp_path / "runs")), "aisprompt import")
+        import_log(tmp_path, Options(work_dir=str(tmp_path / "runs")), "aisprompt import")
     assert "after 1 answer" in error.value.where

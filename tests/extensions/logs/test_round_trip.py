@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.checks import Source
+from ais_prompt.config import Options
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.report import StoredSample, StoredTask, read_stored_results
 from ais_prompt.store import RunFolder
@@ -53,7 +53,7 @@ def row(sample: StoredSample, *, has_reason: bool) -> dict[str, Any]:
 def read_back(run: Path, form: str, place: Path) -> tuple[StoredTask, StoredTask]:
     done = run_cli("export", str(run), "--to", form, "-o", str(place / form), folder=run.parent)
     assert done.returncode == 0, done.stderr
-    back = import_log(place / form, Source(work_dir=str(place / "runs")), "aisprompt import").folder
+    back = import_log(place / form, Options(work_dir=str(place / "runs")), "aisprompt import").folder
     [before], [after] = (read_stored_results(folder).tasks for folder in (RunFolder(run), back))
     return before, after
 

@@ -95,11 +95,12 @@ def explain(
 def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | None, work_dir: str | None) -> Ladder:
     """Ask a model again, and return the explanation with the steps that this separates."""
     from ais_prompt import load_config, run
-    from ais_prompt.checks import Source, checked, named_model
-    from ais_prompt.cli.limit_options import show_estimate
-    from ais_prompt.config import DEFAULT_WORK_DIR
+    from ais_prompt.checks import checked
+    from ais_prompt.cli.estimate import show_estimate
+    from ais_prompt.config import DEFAULT_WORK_DIR, Options
     from ais_prompt.errors import ConfigError, Interrupted
     from ais_prompt.extensions.logs.explain.asking_again import choose_questions, config_of, dataset_name, separate
+    from ais_prompt.plan import named_model
     from ais_prompt.store import RunFolder, read_predictions
     from ais_prompt.utils import listed
 
@@ -111,7 +112,7 @@ def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | N
     questions = choose_questions(ladders[0], most)
     loaded = load_config(config_of(questions, named_model(name)))
     work_dir = work_dir or DEFAULT_WORK_DIR
-    show_estimate(checked(Source(loaded=loaded, work_dir=work_dir))[0], by_task=False)
+    show_estimate(checked(Options(loaded=loaded, work_dir=work_dir))[0], by_task=False)
     try:
         made = run(loaded, mode="infer", reuse=reuse, work_dir=work_dir, quiet=wants_json())
     except Interrupted as stop:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
+from ais_prompt.config import Options
 from tests.core.unit.plan.test_plan import CONFIG
 from tests.support.parts import write_rows
 
@@ -33,7 +34,7 @@ def calls(folder: Path, count: int) -> int:
     before = sys.getprofile()
     sys.setprofile(count_call)
     try:
-        checked(Source(config=str(folder / "eval.py")))
+        checked(Options(config=str(folder / "eval.py")))
     finally:
         sys.setprofile(before)
     return found
@@ -50,7 +51,7 @@ def test_one_more_dataset_takes_few_calls(tmp_path: Path, monkeypatch: pytest.Mo
 def test_tasks_of_a_model_share_its_side_of_the_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     calls(tmp_path, 3)
-    plan, _ = checked(Source(config="eval.py"))
+    plan, _ = checked(Options(config="eval.py"))
     formats = [id(task.context.chat) for task in plan.tasks]
     assert len(set(formats)) == len(plan.models)
     plan = plan.with_models({plan.models[0]: plan.models[1].model})

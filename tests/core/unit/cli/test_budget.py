@@ -8,7 +8,9 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.cli.limit_options import budget_arguments, budget_options
+from ais_prompt.cli.options import with_options
+from ais_prompt.cli.runner_options import budget_arguments
+from ais_prompt.types import Budget
 
 limits = st.fixed_dictionaries(
     {
@@ -21,5 +23,5 @@ limits = st.fixed_dictionaries(
 
 @given(limits)
 def test_a_command_reads_the_limits_that_another_writes(values: dict[str, Any]) -> None:
-    command = budget_options(click.Command("ask"))
-    assert command.make_context("ask", budget_arguments(values)).params == values
+    command = with_options("budget")(click.Command("ask"))
+    assert command.make_context("ask", budget_arguments(Budget(**values))).params == values

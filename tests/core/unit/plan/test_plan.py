@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.cli import main
+from ais_prompt.config import Options
 from ais_prompt.plan import build
 from tests.support.parts import write_rows
 
@@ -138,7 +139,7 @@ def test_datasets_with_the_same_judge_share_it(built: Counter[str], tmp_path: Pa
 
 def test_a_judge_in_a_worker_takes_its_place_in_a_plan_of_its_own(built: Counter[str], tmp_path: Path) -> None:
     (tmp_path / "eval.py").write_text(JUDGED, "utf-8")
-    plan, _ = checked(Source("eval.py"))
+    plan, _ = checked(Options("eval.py"))
     before = plan.judges[0].model
     other = build.build_model(plan.judges[0].spec)
     moved = plan.with_models({plan.judges[0]: other})
@@ -150,7 +151,7 @@ def test_a_judge_in_a_worker_takes_its_place_in_a_plan_of_its_own(built: Counter
 
 
 def test_threads_read_a_dataset_once(built: Counter[str]) -> None:
-    plan, _ = checked(Source("eval.py"))
+    plan, _ = checked(Options("eval.py"))
     [first, _] = plan.datasets
     first.release()
     built.clear()

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
-from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import compose_config, find_shipped, list_shipped
+from ais_prompt.config import Options, compose_config, find_shipped, list_shipped
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.benchmarks.card import find_card, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
+from ais_prompt.plan import read_spec
 from ais_prompt.registry import READERS
 from tests.extensions.benchmarks.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli
@@ -156,7 +156,7 @@ def test_there_are_enough_benchmarks() -> None:
     [("chat_core", "chat-core"), ("base_core", "base-core"), ("chinese_core", "chinese-core"), ("code", "code")],
 )
 def test_a_suite_has_its_averages(suite: str, average: str) -> None:
-    source = Source(models=["demo_base"], datasets=[suite], allow_code_execution=True)
+    source = Options(models=["demo_base"], datasets=[suite], allow_code_execution=True)
     spec = read_spec(source).spec
     groups = {group.name: group for group in spec.summary.groups}
     known = {dataset.abbr for dataset in spec.datasets} | groups.keys()
@@ -175,7 +175,7 @@ def test_a_suite_has_its_averages(suite: str, average: str) -> None:
 )
 @pytest.mark.parametrize("kind", ["gen", "ppl"])
 def test_averages_by_field(name: str, subjects: int, fields: dict[str, int], across: dict[str, int], kind: str) -> None:
-    spec = read_spec(Source(models=["demo_base"], datasets=[f"{name}_{kind}"])).spec
+    spec = read_spec(Options(models=["demo_base"], datasets=[f"{name}_{kind}"])).spec
     prefix = name if kind == "gen" else f"{name}-ppl"
     groups = {group.name: [entry.name for entry in group.subsets] for group in spec.summary.groups}
     sizes = {group: len(subsets) for group, subsets in groups.items()}

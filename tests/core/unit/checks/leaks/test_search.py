@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks import Findings, Source, check_plan, checked, drawn
+from ais_prompt.checks import (
+    Findings,
+    check_plan,
+    checked,
+    drawn,
+)
+from ais_prompt.config import Options
 from ais_prompt.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.support.parts import dataset_spec, write_rows
@@ -73,7 +79,7 @@ def test_random_data_raises_no_alarm(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("name", ["demo_addition", "demo_chat_sums", "demo_choice", "demo_dialogue"])
 def test_shipped_data_raises_no_alarm(name: str) -> None:
     _, warnings = checked(
-        Source(models=["demo_chat" if "chat" in name else "demo_base"], datasets=[name]), thorough=True
+        Options(models=["demo_chat" if "chat" in name else "demo_base"], datasets=[name]), thorough=True
     )
     assert [warning.what for warning in warnings] == []
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks import served_model
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import (
     AnthropicModel,
@@ -22,6 +21,7 @@ from ais_prompt.models import (
     Retry,
     Sampling,
 )
+from ais_prompt.plan import served_model
 from ais_prompt.secrets import SECRETS
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages

@@ -6,10 +6,9 @@ import pytest
 
 from ais_prompt import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.catalog import PROVIDERS
-from ais_prompt.checks import served_model
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import check_address, check_variable_name, find_provider
-from ais_prompt.plan import argument_faults
+from ais_prompt.plan import argument_faults, served_model
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

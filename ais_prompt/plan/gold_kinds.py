@@ -16,10 +16,10 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
-from ais_prompt.evaluators import golds_of, is_missing, make_evaluator
+from ais_prompt.evaluators import golds_of, make_evaluator
 from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.utils import parse_text
+from ais_prompt.utils import is_missing, parse_text
 
 Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "date", "formula", "text", "exact"]
 Scoring: TypeAlias = dict[str, dict[str, Any]]

@@ -11,17 +11,16 @@ import logging
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from ais_prompt.catalog import PARTS
-from ais_prompt.checks.source import Source, checked_for_scoring, read_spec
 from ais_prompt.config import (
     DEFAULT_WORK_DIR,
     Dropped,
     LoadedConfig,
+    Options,
     expand,
     import_custom_modules,
     load_stored,
@@ -29,7 +28,7 @@ from ais_prompt.config import (
     unusable_parts,
 )
 from ais_prompt.errors import ConfigError, raise_all
-from ais_prompt.plan import Plan
+from ais_prompt.plan.named_config import read_spec
 from ais_prompt.registry import runs_code
 from ais_prompt.store import RunFolder, is_made_here, locate_run, reading
 from ais_prompt.types import LOG, RunSpec
@@ -61,32 +60,29 @@ def stored_spec(folder: RunFolder, *, as_of_others: bool = False) -> RunSpec:
     if loaded.trusted:
         with suppress(ConfigError):  # only a metric of the user's own needs its module, to be compared
             _make_modules_known(loaded)
-    return read_spec(Source(loaded=loaded)).spec
+    return read_spec(Options(loaded=loaded)).spec
 
 
-def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
-    """Return the plan and folder of a stored run, to be scored again.
+def with_stored_config(run: str, options: Options) -> tuple[Options, RunFolder]:
+    """Return options with the config of a stored run, and the folder of the run.
 
     Args:
         run: its path, or its name below the work dir.
-        source: the config to score with; the run's own if it names none.
+        options: names no config.
 
     Raises:
-        ConfigError: there is no such run, the config has faults, or this user did not make the run and its scoring
-            needs what only the user may allow.
+        ConfigError: there is no such run, or this user did not make it and its scoring needs what only the user may
+            allow.
     """
-    if source.config is not None:
-        plan = checked_for_scoring(source)
-        return plan, locate_run(plan.spec.work_dir, run)
-    folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
-    loaded, dropped = _load(folder, source.overrides)
+    folder = locate_run(expand(options.work_dir or DEFAULT_WORK_DIR), run)
+    loaded, dropped = _load(folder, options.overrides)
     if loaded.trusted:
         _make_modules_known(loaded)
     for one in dropped:
         if not one.where.startswith("models["):  # they are not asked
             logger.warning("%s", one)
     raise_all(_refusals(loaded, folder))
-    return checked_for_scoring(replace(source, loaded=loaded)), folder
+    return replace(options, loaded=loaded), folder
 
 
 def _load(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks import DataFile, describe_file, describe_rows
 from ais_prompt.data import LocalDataset
 from ais_prompt.errors import ConfigError
+from ais_prompt.plan import DataFile, describe_file, describe_rows
 from ais_prompt.prompts import PromptTemplate
 
 SOURCE = {"type": "LocalDataset", "path": "q.csv"}

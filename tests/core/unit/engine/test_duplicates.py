@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks import numbered
+from ais_prompt.engine import numbered
 from ais_prompt.inferencers import Conversation
 from ais_prompt.types import (
     ChatMessage,

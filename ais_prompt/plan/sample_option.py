@@ -5,30 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.config import Options
 from ais_prompt.data import allot, number_drawn
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.plan import read_dataset
+from ais_prompt.plan.build import read_dataset
 from ais_prompt.types import DRAW_EXAMPLES, DatasetSpec, DrawSpec, RunSpec, SummaryGroup, parse_draw
 from ais_prompt.utils import listed
 
 
-class SampleOption(Struct, frozen=True):
-    """``--sample`` and what belongs to it.
-
-    Attributes:
-        size: as in the config: ``200`` or ``±2``.
-        by, seed: as in `DrawSpec`.
-    """
-
-    size: str
-    by: str | None = None
-    seed: int = 0
-
-
-def with_sample(values: Mapping[str, Any], spec: RunSpec, option: SampleOption, limit: int | None) -> dict[str, Any]:
+def with_sample(values: Mapping[str, Any], spec: RunSpec, options: Options) -> dict[str, Any]:
     """Return the values of a config with ``sample`` in the ``reader_cfg`` of each dataset.
 
     Datasets of one group of the summary divide the number of questions in proportion to their sizes, at least one each.
@@ -37,22 +24,21 @@ def with_sample(values: Mapping[str, Any], spec: RunSpec, option: SampleOption, 
     Args:
         values: of the config, in terms of this program.
         spec: parsed from the values.
-        option: what is asked for.
-        limit: only the first so many questions of each dataset are drawn from.
+        options: draw ``sample`` of the questions of each dataset, or of the first ``num_prompts``.
 
     Raises:
-        ConfigError: the option says no number of questions, or less than one for each dataset of a group.
+        ConfigError: the options say no number of questions, or less than one for each dataset of a group.
     """
     try:
-        draw = parse_draw({"size": option.size})
+        draw = parse_draw({"size": options.sample})
     except ValueError as error:
-        what = f"--sample cannot be {option.size!r}: {error}"
+        what = f"--sample cannot be {options.sample!r}: {error}"
         raise ConfigError(what, where="--sample", fix=f"give {DRAW_EXAMPLES}") from None
     sizes: dict[str, int | str] = {}
     for datasets in _units(spec.datasets, spec.summary.groups):
-        shares = _shares(datasets, draw, limit) if len(datasets) > 1 else None
-        sizes |= [(one.abbr, draw.size or option.size) for one in datasets] if shares is None else shares
-    more = {"seed": option.seed, **({"by": option.by} if option.by else {})}
+        shares = _shares(datasets, draw, options.num_prompts) if len(datasets) > 1 else None
+        sizes |= [(one.abbr, draw.size or str(options.sample)) for one in datasets] if shares is None else shares
+    more = {"seed": options.sample_seed or 0, **({"by": options.sample_by} if options.sample_by else {})}
     drawn = [
         {**dataset, "reader_cfg": {**dataset["reader_cfg"], "sample": {"size": sizes[one.abbr], **more}}}
         for dataset, one in zip(values["datasets"], spec.datasets, strict=True)

@@ -1,6 +1,6 @@
 """Describe a file with questions as a dataset (``--data FILE``).
 
-`ais_prompt.checks.data_shapes` says what its columns mean, `ais_prompt.checks.gold_kinds` what its answers are. What a
+`ais_prompt.data.data_shapes` says what its columns mean, `ais_prompt.plan.gold_kinds` what its answers are. What a
 user says of the file counts before what is recognised.
 """
 
@@ -16,14 +16,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, find_shape, plain_name
-from ais_prompt.checks.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
-from ais_prompt.config import resolve_data_path
-from ais_prompt.data import LETTERS, LocalDataset, RowShape, flat, guessed_csv_form
+from ais_prompt.config import Options, resolve_data_path
+from ais_prompt.data import (
+    ANSWERS,
+    LETTERS,
+    OPTION_LISTS,
+    QUESTIONS,
+    LocalDataset,
+    RowShape,
+    find_shape,
+    flat,
+    guessed_csv_form,
+    plain_name,
+)
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators import is_missing
+from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.prompts import mark_of
-from ais_prompt.utils import counted, listed
+from ais_prompt.utils import counted, is_missing, listed
 
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""
@@ -64,6 +73,12 @@ class DataFile(Struct, frozen=True):
     evaluator: str | None = None
     few_shot: int = 0
     kind: Kind | None = None
+
+    @classmethod
+    def named(cls, options: Options) -> DataFile | None:
+        """Return the file of ``--data``; None if there is none."""
+        told = (options.prompt, options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
+        return None if options.data is None else cls(options.data, *told)
 
 
 class Description(NamedTuple):

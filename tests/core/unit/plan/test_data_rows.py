@@ -8,18 +8,27 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks import KINDS as KINDS_OF_GOLDS
-from ais_prompt.checks import SHAPES, DataFile, GoldKind, Golds, Shape, Source, describe_file, find_shape, read_spec
+from ais_prompt.config import Options
+from ais_prompt.data import SHAPES, Shape, find_shape
 from ais_prompt.errors import DataError
-from ais_prompt.plan import Plan, PlannedDataset
+from ais_prompt.plan import KINDS as KINDS_OF_GOLDS
+from ais_prompt.plan import (
+    DataFile,
+    GoldKind,
+    Golds,
+    Plan,
+    PlannedDataset,
+    describe_file,
+    read_spec,
+)
 from ais_prompt.verbs import load_config
-from tests.core.unit.checks.data_rows import KINDS, FileKind, raw_text
+from tests.core.unit.plan.data_rows import KINDS, FileKind, raw_text
 
 
 def planned(path: Path, **said: Any) -> PlannedDataset:
     dataset = describe_file(DataFile(str(path), **said)).dataset
     config = {"models": [{"type": "ScriptedModel", "abbr": "m"}], "datasets": [dataset]}
-    return Plan(read_spec(Source(loaded=load_config(config))).spec).datasets[0]
+    return Plan(read_spec(Options(loaded=load_config(config))).spec).datasets[0]
 
 
 def written(folder: Path, rows: list[dict[str, Any]]) -> Path:

@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.data import GoldOfOptions, RowShape, chat_of, flat, parsed, right_places, split_chat
+from ais_prompt.data.row_shape import GoldOfOptions, RowShape, chat_of, flat, parsed, right_places, split_chat
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import is_missing
+from ais_prompt.utils import is_missing
 
 QUESTIONS: Final = (
     *("question", "question_stem", "problem", "problem_statement", "prompt", "query", "user_input", "user_message"),

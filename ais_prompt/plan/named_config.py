@@ -1,0 +1,234 @@
+"""Read the config that a command line names: by file, by names, or by a model and data without a config."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config import (
+    LoadedConfig,
+    Note,
+    Options,
+    compose_config,
+    expand,
+    find_config,
+    load_config,
+    parse_run,
+    with_control,
+    with_summarizer,
+)
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.plan.data_file import DataFile, describe_file
+from ais_prompt.plan.described_model import local_model, served_model
+from ais_prompt.plan.sample_option import with_sample
+from ais_prompt.steps import steps
+from ais_prompt.types import RunSpec, SummarySpec
+from ais_prompt.utils import listed, place
+
+
+class ReadConfig(Struct, frozen=True):
+    """A config that was loaded, translated and parsed.
+
+    Attributes:
+        loaded: its values, in terms of this program.
+        spec: what it says.
+        notes: what was dropped or means something else, in a config of another program.
+    """
+
+    loaded: LoadedConfig
+    spec: RunSpec
+    notes: tuple[Note, ...]
+
+
+def read_spec(options: Options) -> ReadConfig:
+    """Load, translate and parse a config.
+
+    Raises:
+        ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
+    """
+    loaded = _with_named_values(_load(options), options)
+    values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
+    folder = loaded.path.resolve().parent if loaded.path else None
+    for translate in steps("translate"):
+        values, translated = translate(
+            values, options.options, foreign_summary=options.summarizer is not None, folder=folder, place=loaded.place
+        )
+        notes = (*notes, *translated)
+    if options.control is not None:
+        values = with_control(values, options.control, loaded.name)
+    if options.sample is not None:
+        whole = parse_run(replace(loaded, values=values), work_dir=options.work_dir, budget=options.budget)
+        values = with_sample(values, whole, options)
+    loaded = replace(loaded, values=values)
+    spec = parse_run(loaded, work_dir=options.work_dir, budget=options.budget)
+    return ReadConfig(loaded, _with_named_options(spec, options), notes)
+
+
+def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
+    """Refuse a file of a config tree, which holds datasets or a summarizer for other configs to read.
+
+    Raises:
+        ConfigError: it has no ``models``; the fix is the command that runs it.
+    """
+    if "models" in loaded.values:
+        return
+    if lists := _dataset_lists(loaded):
+        raise ConfigError(
+            f"this file holds datasets and no models: {listed(lists)}",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run --datasets {path} --models NAME (or --url, --hf-path)",
+        )
+    if "summarizer" in loaded.values and "datasets" not in loaded.values:
+        raise ConfigError(
+            "this file holds a summarizer, no models and no datasets",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run … --summarizer {path}",
+        )
+
+
+def _with_named_values(loaded: LoadedConfig, options: Options) -> LoadedConfig:
+    """Return the config with the values that the command line names, before it is translated and parsed."""
+    if options.answered_by is not None:
+        models = [{"type": "elsewhere", "abbr": options.answered_by}]
+        loaded = replace(loaded, values={**loaded.values, "models": models})
+    if options.dataset_num_runs is not None:
+        loaded = replace(loaded, values=_asked_often(loaded.values, options.dataset_num_runs))
+    return loaded
+
+
+def _with_named_options(spec: RunSpec, options: Options) -> RunSpec:
+    """Return the parsed config with the options of the command line."""
+    if options.answered_by is not None:
+        spec = _with_one_dataset(spec, options.answered)
+    if options.num_prompts is not None:
+        limited = (replace(one, reader=replace(one.reader, limit=options.num_prompts)) for one in spec.datasets)
+        spec = replace(spec, datasets=tuple(limited))
+    if options.allow_code_execution:
+        allowed = options.allow_code_execution
+        allowing = (replace(one, eval=replace(one.eval, allow_code_execution=allowed)) for one in spec.datasets)
+        spec = replace(spec, datasets=tuple(allowing))
+    if options.ignores_runner:
+        spec = replace(spec, runner=None)
+    if options.cache is not None:
+        spec = replace(spec, cache=expand(options.cache))
+    return spec
+
+
+def _load(options: Options) -> LoadedConfig:
+    """Load the config that the command line names, or compose one of what it names.
+
+    Raises:
+        ConfigError: it names nothing, or two things that exclude each other.
+    """
+    options = _with_named_lists(options)
+    _refuse_contradictions(options)
+    if options.loaded is not None:
+        return options.loaded
+    if options.config is not None:
+        loaded = load_config(find_config(options.config), options.overrides)
+        refuse_lists_only(loaded, options.config)
+        return loaded if options.summarizer is None else with_summarizer(loaded, options.summarizer)
+    if options.names_dataset and (options.models or options.names_model or options.stand_in):
+        dataset, guessed = options.dataset, ""
+        if (file := DataFile.named(options)) is not None:
+            dataset, guessed, _ = describe_file(file)
+        loaded = compose_config(
+            options.models,
+            options.datasets,
+            options.overrides,
+            summarizer=options.summarizer,
+            model=_described(options) or (None if options.models else options.stand_in),
+            dataset=dataset,
+        )
+        return replace(loaded, notes=(*loaded.notes, guessed)) if guessed else loaded
+    raise _nothing_to_run(options)
+
+
+def _nothing_to_run(options: Options) -> ConfigError:
+    """Return the error for a command line that names no config, or only one half of a run."""
+    if options.names_dataset:
+        models = "--models NAME (`aisprompt list models`), --url http://…/v1 or --hf-path PATH"
+        return ConfigError("there is nothing to run: datasets are named, and no model", fix=f"add {models}")
+    if options.models or options.names_model:
+        datasets = "--data FILE with your questions, or --datasets NAME (`aisprompt list datasets`)"
+        return ConfigError("there is nothing to run: a model is named, and no dataset", fix=f"add {datasets}")
+    return ConfigError(
+        "there is nothing to run",
+        fix="name a config: a path such as my_eval.py, or a shipped one such as eval; "
+        "or --url http://…/v1 --data questions.csv; or --models NAME --datasets NAME, see `aisprompt list`",
+    )
+
+
+def _refuse_contradictions(options: Options) -> None:
+    if options.config is not None and (options.models or options.names_dataset or options.names_model):
+        raise ConfigError(
+            "give either a config, or datasets and models on the command line, not both",
+            fix="change values of a config with --set",
+        )
+    if options.url and options.hf_path is not None:
+        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
+
+
+def _dataset_lists(loaded: LoadedConfig) -> list[str]:
+    """Return the names of the lists in a file that holds only datasets for other configs; empty for any other file."""
+    if {"models", "datasets"} & loaded.values.keys():
+        return []
+    return [name for name, value in loaded.values.items() if name.endswith("_datasets") and isinstance(value, list)]
+
+
+def _with_named_lists(options: Options) -> Options:
+    """Return the options with a config that holds datasets only, if a model is named, among the named datasets."""
+    if (
+        options.config is None
+        or options.names_dataset
+        or not (options.models or options.names_model or options.stand_in)
+    ):
+        return options
+    path = find_config(options.config)
+    loaded = load_config(path)
+    if _dataset_lists(loaded) or {"models", "datasets"} & loaded.values.keys() == {"datasets"}:
+        return dataclasses.replace(options, config=None, datasets=(str(path),))
+    return options
+
+
+def _asked_often(values: dict[str, Any], times: int) -> dict[str, Any]:
+    """Return the config with ``n`` of every dataset set."""
+    datasets = values.get("datasets")
+    if not isinstance(datasets, list | tuple):
+        return values
+    return {**values, "datasets": [{**one, "n": times} if isinstance(one, dict) else one for one in datasets]}
+
+
+def _described(options: Options) -> dict[str, Any] | None:
+    """Return the config of the model that the command line describes; None if there is none."""
+    if options.url:
+        try:
+            return served_model(options.url, options.model)
+        except ModelError:
+            if options.stand_in is None:
+                raise
+            return dict(options.stand_in)  # its prompts are those of any chat model
+    if options.hf_path is None:
+        return None
+    return local_model(options.hf_path, options.hf_type, options.hf_num_gpus)
+
+
+def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
+    """Return the config with only one of its datasets."""
+    abbrs = [dataset.abbr for dataset in spec.datasets]
+    if abbr is None and len(abbrs) == 1:
+        abbr = abbrs[0]
+    if abbr not in abbrs:
+        what = f"the config has no dataset {abbr!r}" if abbr else f"the config has {len(abbrs)} datasets"
+        raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {listed(abbrs)}")
+    index = abbrs.index(abbr)
+    resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
+    # Those of other datasets have nothing to decide here.
+    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, abbr) for model in spec.models))
+    resolved["gates"] = [gate.text for gate in gates]
+    resolved["datasets"] = [spec.resolved["datasets"][index]]
+    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)
