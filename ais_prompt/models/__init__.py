@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
     from ais_prompt.models.huggingface.reuse import Block, PrefixCache, Reuse, Tokens, reuse_of
-    from ais_prompt.models.likelihoods import common_length
+    from ais_prompt.models.likelihood_completions import common_length
     from ais_prompt.models.model_options import (
         TEMPLATE_VARIABLES,
         Batching,

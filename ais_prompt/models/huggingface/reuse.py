@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.library import cache_for_forward, cache_for_generate, first_line, quiet
 from ais_prompt.models.huggingface.local_likelihood import tolerance
-from ais_prompt.models.likelihoods import common_length
+from ais_prompt.models.likelihood_completions import common_length
 
 logger = logging.getLogger(__name__)
 Tokens: TypeAlias = tuple[int, ...]
