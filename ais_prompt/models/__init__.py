@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from ais_prompt.models.huggingface.probe import why_alone, why_not_joined
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
     from ais_prompt.models.huggingface.reuse import Block, CachedPrefix, PrefixCache, Reuse, Tokens, block_of
-    from ais_prompt.models.likelihoods import common_length
+    from ais_prompt.models.likelihood_completions import common_length
     from ais_prompt.models.model_options import (
         TEMPLATE_VARIABLES,
         Batching,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.likelihoods import NO_TOKENS, likelihood_completion
+from ais_prompt.models.likelihood_completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.model_options import check_at_least, first_stop, join_stops
 from ais_prompt.models.thoughts import THINK_TAGS, answer_start, split_reasoning
 from ais_prompt.models.tokenizer import refuse_too_long

@@ -24,7 +24,7 @@ from ais_prompt.models.api.log_probs import (
     single_token,
     whole,
 )
-from ais_prompt.models.likelihoods import NO_TOKENS, likelihood_completion
+from ais_prompt.models.likelihood_completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.model_options import MaxTokensField
 from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.models.transport import Reply, Transport

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct, field
 
 from ais_prompt.models.huggingface.library import bisect_on_failure, cache_for_forward, first_line, free_accelerator
-from ais_prompt.models.likelihoods import NO_TOKENS, common_length, likelihood_completion, measured_bytes
+from ais_prompt.models.likelihood_completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes
 from ais_prompt.models.tokenizer import decode, encode
 from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 

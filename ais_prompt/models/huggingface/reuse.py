@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.library import cache_for_forward
-from ais_prompt.models.likelihoods import common_length
+from ais_prompt.models.likelihood_completions import common_length
 
 Tokens: TypeAlias = tuple[int, ...]
 WORTH: Final = 32
