@@ -6,8 +6,8 @@ limits: items are split at every comma, and a map ends at the first bracket. A m
 take long: what a regular expression would try in too many ways is scanned.
 
 The checker of `bfcl-eval` 2026.3.23 is not used. It agrees on all calls made of the published answers, right and broken
-ones (15,814 in Python, 2,852 in Java and JavaScript). But it needs 150 packages (3.7 GB, torch among them), one more that
-it does not name, and NumPy 1.26.4; to import it takes 8 seconds, 6,000 modules and 270 MB.
+ones (15,814 in Python, 2,852 in Java and JavaScript). But it needs 150 packages (3.7 GB, torch among them), one
+more that it does not name, and NumPy 1.26.4; to import it takes 8 seconds, 6,000 modules and 270 MB.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +91,12 @@ def test_modules_that_have_moved_have_their_old_names() -> None:
         assert importlib.import_module(old) is importlib.import_module(new)
     with pytest.raises(ModuleNotFoundError, match=r"ais_prompt\.data\.nowhere"):
         importlib.import_module("ais_prompt.readers.nowhere")
+
+
+def test_no_module_is_only_the_old_name_of_another() -> None:
+    for path in Path(ais_prompt.__file__).parent.rglob("*.py"):
+        body = ast.parse(path.read_text("utf-8")).body
+        own = [one for one in body if not isinstance(one, ast.Import | ast.ImportFrom | ast.Expr)]
+        assert own or path.name in ("__init__.py", "__main__.py"), (
+            f"put the old name of {path} into ais_prompt/moved.py"
+        )
