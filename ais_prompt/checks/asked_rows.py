@@ -101,7 +101,10 @@ def check_media(
     first = next(faults, None)
     if first is not None:
         more = sum(1 for _ in faults)
-        raise _counted(first, 1 + more) if more else first
+        if not more:
+            raise first
+        what = f"{1 + more} samples have media that cannot be sent; the first: {first.what}"
+        raise DataError(what, where=first.where, fix=first.fix)
 
 
 def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: InferenceContext) -> tuple[int, str] | None:
@@ -166,8 +169,3 @@ def _faults(
         except AisPromptError as error:
             error.where = error.where or f"{name} {sample.id}, row {sample.index}"
             yield error
-
-
-def _counted(first: AisPromptError, broken: int) -> AisPromptError:
-    what = f"{broken} samples have media that cannot be sent; the first: {first.what}"
-    return DataError(what, where=first.where, fix=first.fix)

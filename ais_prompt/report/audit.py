@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ais_prompt.checks import FooledScorer, ScorerAudit
+from ais_prompt.checks import ScorerAudit
 from ais_prompt.utils import counted
 
 _SHOWN = 120
@@ -19,9 +19,6 @@ def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
         )
         result = "scores above chance:" if audit.fooled else audit.rejects or "nothing scores above chance"
         yield f"Audit of {audit.dataset} ({audit.scorer}; {tried}): {result}"
-        yield from map(_line, audit.fooled)
-
-
-def _line(fooled: FooledScorer) -> str:
-    text = fooled.text if len(fooled.text) <= _SHOWN else fooled.text[:_SHOWN] + "…"
-    return f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"
+        for fooled in audit.fooled:
+            text = fooled.text if len(fooled.text) <= _SHOWN else fooled.text[:_SHOWN] + "…"
+            yield f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"

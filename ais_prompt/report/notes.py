@@ -118,7 +118,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
     return [
         Notes(
             LEGEND.format(star=" (*)" if starred else ""),
-            [(_share(row), f"{_name(row)}: {_unscored(row)}") for row in partly],
+            [(1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row)}") for row in partly],
             _total(partly, list(tasks), starred=starred),
         ),
         Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),
@@ -148,10 +148,6 @@ def _missing(rows: Sequence[Row]) -> Notes:
 
 def _name(row: Row) -> str:
     return f"{row.model}/{row.dataset}"
-
-
-def _share(row: Row) -> float:
-    return 1 - (row.scored or 0) / (row.n or 1)
 
 
 def _total(partly: Sequence[Row], tasks: Sequence[Row], *, starred: bool) -> str:

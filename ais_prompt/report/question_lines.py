@@ -103,9 +103,6 @@ def snippet(value: Any) -> str | None:
     """Return a value as one short line; None if there is no value."""
     if value is None:
         return None
-    text = " · ".join(map(_item, value)) if isinstance(value, list) else text_or_json(value)
+    items = value if isinstance(value, list) else [value]
+    text = " · ".join("–" if item is None else text_or_json(item) for item in items)
     return " ".join(text[: 4 * SNIPPET].split())[:SNIPPET]
-
-
-def _item(value: Any) -> str:
-    return "–" if value is None else text_or_json(value)

@@ -128,11 +128,6 @@ def _print_all(rows: Sequence[Row], console: Console) -> None:
         console.print(Text(printable(note)), soft_wrap=True)
 
 
-def _heading(name: str, console: Console) -> str:
-    """Return a heading in the reader's language; files and pipes, which programs read, have English ones."""
-    return term(name) if console.is_terminal else name
-
-
 def _long(rows: Sequence[Row], console: Console) -> tuple[list[Column], list[list[Cell]]]:
     """Return columns and lines of the table with one line for each metric of each task.
 
@@ -154,7 +149,9 @@ def _columns(rows: Sequence[Row], without: set[str], console: Console) -> tuple[
     for row in rows:
         cells = dict(zip(LONG_HEADER, long_cells(row), strict=True))
         lines.append([Text(cells[name], _style(name, row)) for name in names])
-    return [Column(_heading(name, console), name in texts, name not in texts) for name in names], lines
+    # In the reader's language; files and pipes, which programs read, have English headings.
+    heading = term if console.is_terminal else str
+    return [Column(heading(name), name in texts, name not in texts) for name in names], lines
 
 
 def _style(column: str, row: Row) -> str:

@@ -83,7 +83,11 @@ def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[Promp
     where = template.where if template else spec.infer.where
     found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(clues)]
     written = written_questions(inferencer, dataset.prompts, data.test, probes, shots, columns, golds_of)
-    found += [] if not written else [_written_warning(written, len(data.test), where)]
+    if written:
+        rows = _listed([*map(str, written[:5])], len(written))
+        what = f"the template itself has the text of {len(written)} of {len(data.test)} test questions: test row {rows}"
+        fix = "write other examples, or let a retriever choose them from a train split"
+        found.append(PromptWarning(what, where, fix))
     found += _retrieval_by_gold(spec, retriever, probes)
     if not isinstance(inferencer, DialogueInferencer):
         found += _changed_questions(spec, data, retriever, golds_of)
@@ -107,7 +111,8 @@ def broken_rows(
     if len(samples) < FEWEST_ROWS:
         return
     for column in dict.fromkeys([*columns, *([gold] if gold else [])]):
-        empty = [sample.index for sample in samples if _is_empty(sample.fields.get(column))]
+        values = ((sample.index, sample.fields.get(column)) for sample in samples)
+        empty = [index for index, value in values if value is None or (isinstance(value, str) and not value.strip())]
         if 0 < len(empty) <= max(1, FEW * len(samples)):
             yield f"the column {column!r} is empty in {_rows(empty, samples)}", "fill these cells, or remove the rows"
     for column in columns:
@@ -157,13 +162,6 @@ def _texts(gold: Any) -> list[str]:
     if isinstance(gold, list | tuple):
         return [text for entry in gold for text in _texts(entry)]
     return [str(gold)] if isinstance(gold, str | int | float) and str(gold).strip() else []
-
-
-def _written_warning(written: Sequence[int], questions: int, where: str) -> PromptWarning:
-    """Return the warning about the test rows whose questions the template writes itself."""
-    named = ", ".join(map(str, written[:5])) + (", and so on" if len(written) > 5 else "")
-    what = f"the template itself has the text of {len(written)} of {questions} test questions: test row {named}"
-    return PromptWarning(what, where, "write other examples, or let a retriever choose them from a train split")
 
 
 def _retrieval_by_gold(spec: DatasetSpec, retriever: Retriever, probes: Sequence[Sample]) -> list[PromptWarning]:
@@ -282,10 +280,6 @@ def _strange(asked: Sequence[tuple[Sample, str]], columns: Sequence[str]) -> lis
         forms = ([place for place, gold in enumerate(golds) if not form.fullmatch(gold.strip())] for form in _FORMS)
         places = next((places for places in forms if len(places) <= max(1, FEW_FORMS * len(golds))), [])
     return [asked[place][0].index for place in places]
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _rows(rows: Sequence[int], samples: Sequence[Sample]) -> str:
