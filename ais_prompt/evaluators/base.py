@@ -58,36 +58,16 @@ class Evaluator(Protocol, metaclass=KeptChecks):
         """
 
 
-@runtime_checkable
-class RangedEvaluator(Evaluator, Protocol):
-    """An evaluator whose values are no fractions: 0 is the worst, and ``best``, such as 10 points, the best.
-
-    Attributes:
-        best: the largest value.
-    """
-
-    best: float
-
-
-@runtime_checkable
-class ScaledEvaluator(RangedEvaluator, Protocol):
-    """An evaluator whose values begin at another number than 0, such as 1 point.
-
-    Attributes:
-        worst: the smallest value.
-    """
-
-    worst: float
-
-
 def worst_of(evaluator: Evaluator) -> float:
-    """Return the smallest value that an evaluator gives: 0 unless it says otherwise."""
-    return evaluator.worst if isinstance(evaluator, ScaledEvaluator) else 0.0
+    """Return the smallest value that an evaluator gives: 0, unless its attribute ``worst`` is another number."""
+    found: float = getattr(evaluator, "worst", 0.0)
+    return found
 
 
 def best_of(evaluator: Evaluator) -> float:
-    """Return the largest value that an evaluator gives: 1 unless it says otherwise."""
-    return evaluator.best if isinstance(evaluator, RangedEvaluator) else 1.0
+    """Return the largest value that an evaluator gives: 1, unless its attribute ``best`` is another number."""
+    found: float = getattr(evaluator, "best", 1.0)
+    return found
 
 
 def less_is_better(evaluator: Evaluator, metric: str) -> bool:

@@ -45,7 +45,6 @@ PARTS = {
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
-    "AcceptsSilence",
     "Benchmark",  # what a step of an extension returns
     "Log",  # what a format of logs is given
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
@@ -57,8 +56,6 @@ OUR_OWN = {
     *("ChecksRequests", "LimitsStops"),  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
     "GeneratingInferencer",  # an attribute that shipped inferencers have
-    "RangedEvaluator",  # the same of evaluators
-    "ScaledEvaluator",  # the same
     *("AcceptsSilence", "DoubtsGolds", "ScoresMeasures"),  # of evaluators for which some golds are special
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
