@@ -40,8 +40,9 @@ def test_everything_is_kept() -> None:
     assert meta.slot("STRANGER") is None
 
 
-def test_what_is_wrong_is_said() -> None:
-    cases = [
+@pytest.mark.parametrize(
+    ("config", "what"),
+    [
         ({"round": []}, "'round' of meta_template must be a list of roles"),
         ({"round": HUMAN}, "'round' of meta_template must be a list of roles"),
         ({"round": [HUMAN], "reserved_roles": HUMAN}, "'reserved_roles' of meta_template must be a list"),
@@ -58,10 +59,11 @@ def test_what_is_wrong_is_said() -> None:
         ({"round": [{"role": "HUMAN", "begin": ["<s>", 5]}]}, r"the token ids \[5\] need the tokenizer"),
         ({"round": [{"role": "HUMAN", "end": 5}]}, r"the token ids \[5\] need the tokenizer"),
         ({"round": [{"role": "HUMAN", "end": 5.5}]}, "must be a text, a token id, or a list of them"),
-    ]
-    for config, what in cases:
-        with pytest.raises(ConfigError, match=what):
-            resolved(config)
+    ],
+)
+def test_what_is_wrong_is_said(config: Any, what: str) -> None:
+    with pytest.raises(ConfigError, match=what):
+        resolved(config)
 
 
 class Tokenizer:

@@ -50,10 +50,10 @@ def test_all_parts_errors_names_and_commands_have_entries(described: list[Entry]
     assert {*names.API, *names.RESULTS, *names.PROTOCOLS, *names.VALUES} <= python
 
 
-def test_a_table_has_each_key_once_with_its_meaning() -> None:
-    for table in all_tables():
-        assert len(set(table.names)) == len(table.names) > 0
-        assert all(key.kind and key.meaning and key.default for key in table.keys)
+@pytest.mark.parametrize("table", all_tables(), ids=lambda table: table.title)
+def test_a_table_has_each_key_once_with_its_meaning(table: Table) -> None:
+    assert len(set(table.names)) == len(table.names) > 0
+    assert all(key.kind and key.meaning and key.default for key in table.keys)
 
 
 @pytest.mark.parametrize("table", [META_TEMPLATE, META_ROLE, READER, TEMPLATE, TURN], ids=lambda table: table.title)

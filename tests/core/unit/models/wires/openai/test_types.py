@@ -40,15 +40,13 @@ PROMPTS = [
 ]
 
 
-def test_bodies_of_chats_are_those_of_the_package() -> None:
-    for more in [{}, STREAMED]:
-        for field in ["max_tokens", "max_completion_tokens"]:
-            for prompt in PROMPTS:
-                for decoding in DECODINGS:
-                    body = request_body(CHAT, "m", Request("s", prompt, decoding), field) | more
-                    assert CHATS.read("CompletionCreateParams", body) == body, (
-                        "no field is unknown to the package, none is changed"
-                    )
+@pytest.mark.parametrize("decoding", DECODINGS)
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
+@pytest.mark.parametrize("more", [{}, STREAMED])
+def test_bodies_of_chats_are_those_of_the_package(decoding: Decoding, prompt: Any, field: Any, more: Any) -> None:
+    body = request_body(CHAT, "m", Request("s", prompt, decoding), field) | more
+    assert CHATS.read("CompletionCreateParams", body) == body, "no field is unknown to the package, none is changed"
 
 
 @pytest.mark.parametrize("decoding", DECODINGS[:2])
