@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,23 @@ def start_suite(project: Project, server: MockServer) -> Any:
 
     wait_for(is_in_the_middle, process)
     return process
+
+
+@pytest.fixture(scope="module")
+def killed_once(running_server: MockServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose run was killed in the middle."""
+    project = Project(tmp_path_factory.mktemp("killed"))
+    process = start_suite(project, running_server)
+    process.kill()
+    process.communicate()
+    return project.root
+
+
+@pytest.fixture
+def killed(project: Project, server: MockServer, killed_once: Path) -> Project:
+    """The same project for each test."""
+    shutil.copytree(killed_once, project.root, dirs_exist_ok=True, symlinks=True)
+    return project
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
@@ -112,13 +130,10 @@ def test_a_run_that_is_under_way_is_scored_and_goes_on_untouched(project: Projec
     assert files(folder) == continued
 
 
-def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, server: MockServer) -> None:
-    process = start_suite(project, server)
-    process.kill()
-    process.communicate()
-    assert project.run("score", "eval").returncode == 0
-    folder = project.folder()
-    viewer = project.start("view", str(folder), "--no-open")
+def test_the_scores_so_far_are_viewed_until_there_are_others(killed: Project) -> None:
+    assert killed.run("score", "eval").returncode == 0
+    folder = killed.folder()
+    viewer = killed.start("view", str(folder), "--no-open")
     try:
         assert viewer.stdout is not None
         visitor = Visitor(viewer.stdout.readline())
@@ -127,8 +142,7 @@ def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, s
         assert (state["status"], state["answered"], state["samples"]) == ("interrupted", 16, 25)
         assert visitor.json("/rows", "to=100")["length"] == 16
         assert b'"scored": 2, "of": 3' in visitor.read(visitor.page.partition("/eval/")[0] + "/")
-        server.follow({})
-        assert project.run("run", "eval.py", "-r").returncode == 0
+        assert killed.run("run", "eval.py", "-r").returncode == 0
         assert visitor.json("/rows", "to=100")["length"] == 25
         assert visitor.state()["status"] == "finished"
         viewer.send_signal(signal.SIGINT)
@@ -138,24 +152,20 @@ def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, s
         viewer.communicate()
 
 
-def test_after_kill_9_the_score_is_that_of_a_run_on_exactly_those_samples(project: Project, server: MockServer) -> None:
-    process = start_suite(project, server)
-    process.kill()
-    process.communicate()
-    folder, answered = project.folder(), set(journals(project)["part1"])
+def test_after_kill_9_the_score_is_that_of_a_run_on_exactly_those_samples(killed: Project) -> None:
+    folder, answered = killed.folder(), set(journals(killed)["part1"])
     with (folder / "journal/fake/part1.jsonl").open("a") as journal:
         journal.write('{"key": "12ab", "sample')
-    done = project.run("score", str(folder))
+    done = killed.run("score", str(folder))
     assert done.returncode == 0, done.stderr
     partial = rows(folder / "partial")["part1"]
 
-    server.follow({})
     whole = {line["id"]: line["index"] for line in read_lines(folder / "partial/predictions/fake/part1.jsonl")}
     assert whole.keys() == answered
-    data = read_lines(project.root / "data/part1.jsonl")
-    project.write_data([data[index] for index in whole.values()], "part1.jsonl")
-    assert project.run("run", "eval.py", "-w", "exact").returncode == 0
-    [exact] = (project.root / "exact/eval").iterdir()
+    data = read_lines(killed.root / "data/part1.jsonl")
+    killed.write_data([data[index] for index in whole.values()], "part1.jsonl")
+    assert killed.run("run", "eval.py", "-w", "exact").returncode == 0
+    [exact] = (killed.root / "exact/eval").iterdir()
     same = ("score", "n", "scored", "unparsed", "truncated", "failed", "questions")
     assert {key: partial[key] for key in same} == {key: rows(exact)["part1"][key] for key in same}
     details = [
@@ -164,10 +174,7 @@ def test_after_kill_9_the_score_is_that_of_a_run_on_exactly_those_samples(projec
     assert details[0] == details[1]
 
 
-def test_gates_and_baselines_of_an_unfinished_run(project: Project, server: MockServer) -> None:
-    process = start_suite(project, server)
-    process.kill()
-    process.communicate()
+def test_gates_and_baselines_of_an_unfinished_run(killed: Project) -> None:
     for gate, code, mark in (
         ("part1: accuracy >= 60%", 0, "ok  "),  # 6 of 10 are right already
         ("part1: accuracy >= 61%", 1, "????"),
@@ -177,14 +184,14 @@ def test_gates_and_baselines_of_an_unfinished_run(project: Project, server: Mock
         ("part1: accuracy >= 10% @95%", 1, "????"),
         ("part2: accuracy >= 0%", 1, "FAIL"),
     ):
-        done = project.run("score", "eval", "--gate", gate)
+        done = killed.run("score", "eval", "--gate", gate)
         assert done.returncode == code, (gate, done.stdout)
         assert f"{mark}  {gate}" in done.stdout
-    for run in ("eval", str(project.folder() / "partial")):
-        refused = project.run("baseline", run, "-o", "base.json")
+    for run in ("eval", str(killed.folder() / "partial")):
+        refused = killed.run("baseline", run, "-o", "base.json")
         assert refused.returncode == 2
         assert "no baseline" in refused.stderr
-    refused = project.run("run", "eval.py", "-r", str(project.folder() / "partial"))
+    refused = killed.run("run", "eval.py", "-r", str(killed.folder() / "partial"))
     assert refused.returncode == 2
     assert "cannot be taken up again" in refused.stderr
 

@@ -43,7 +43,6 @@ def asked(folder: Path) -> list[str]:
     [
         (signal.SIGINT, 130, "interrupted", "Interrupted"),
         (signal.SIGTERM, 143, "preempted", "Terminated"),
-        (signal.SIGUSR1, 143, "preempted", "Terminated"),
     ],
 )
 def test_an_interrupted_run_says_how_to_go_on_and_asks_only_the_rest(

@@ -148,7 +148,7 @@ def test_a_model_that_a_worker_cannot_build_ends_its_tasks(project: Project) -> 
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGKILL])
 def test_workers_end_with_the_program(project: Project, number: signal.Signals) -> None:
     use(project, model("slow"), model("one"))
     process = project.start("run", "eval.py", "-m", "infer", "--max-num-workers", "2")

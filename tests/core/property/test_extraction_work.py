@@ -41,7 +41,7 @@ def calls(function: Callable[[str], Any], text: str) -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join))
 def test_four_times_the_text_is_four_times_the_work(name: str, pieces: str) -> None:
     function = POSTPROCESSORS.get(name)

@@ -69,7 +69,7 @@ TURN = st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=12).map(tup
     limit=st.sampled_from([10, 60, 1000]),
     cut=st.integers(0, 3),
 )
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 def test_dialogues_get_the_tokens_of_each_prompt_alone(
     llama: Any, turns: list[list[tuple[int, ...]]], shots: tuple[int, ...], limit: int, cut: int
 ) -> None:
