@@ -240,10 +240,10 @@ def test_the_estimate_does_not_look_for_the_examples_of_every_question(project: 
         ("price=dict(input=-1, output=1)", "", "price.input is -1 (int), not an amount"),
         ("price=dict(input=1, output=1, unit=3)", "", "unknown key 'unit'"),
         ("price=dict(input=1, output=1, per=0)", "", "price.per is 0"),
-        ("price=3", "", "price is 3 (int), not dict(...)"),
+        ("price=3", "", "price is 3 (int), not a dict"),
         ("", "budget = dict(max_cost=1)", "fake has none"),
         ("", "budget = dict(max_request=1)", "unknown key 'max_request'"),
-        ("", "budget = dict(max_requests=0)", "nothing could be asked"),
+        ("", "budget = dict(max_requests=0)", "max_requests is 0 (int), not a number of requests from 1"),
         ("", "budget = dict(max_tokens_total='5')", "max_tokens_total is '5' (str), not a number"),
     ],
 )
