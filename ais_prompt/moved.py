@@ -12,6 +12,8 @@ from typing import Any, Final
 MOVED: Final = {
     "ais_prompt.chat": "ais_prompt.prompts",
     "ais_prompt.evaluators.code.sandbox": "ais_prompt.sandbox",
+    "ais_prompt.evaluators.judge": "ais_prompt.judges.judge_evaluators",
+    "ais_prompt.postprocess.judge_replies": "ais_prompt.judges.replies",
     "ais_prompt.readers": "ais_prompt.data",
     "ais_prompt.retrievers": "ais_prompt.data",
 }

@@ -11,7 +11,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.metrics import Estimated
+    from ais_prompt.judges import Estimated
     from ais_prompt.verbs import Judge
 
 

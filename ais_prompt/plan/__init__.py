@@ -27,15 +27,6 @@ if TYPE_CHECKING:
         read_dataset,
     )
     from ais_prompt.plan.cluster import Clusters, check_cluster, cluster_of
-    from ais_prompt.plan.judge_models import (
-        JudgedAnswer,
-        check_reference_answers,
-        judge_dataset,
-        judge_fields,
-        pair_fields,
-        reference_answer_of,
-        shown_answer,
-    )
     from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
     from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots
 else:

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from ais_prompt.scoring.background import BackgroundScoring, read_values
     from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-    from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
-    from ais_prompt.scoring.judges.verdicts import question_id, questions_about
     from ais_prompt.scoring.lost_golds import find_lost_golds
     from ais_prompt.scoring.rows import (
         REFERENCE_NOTE,
@@ -40,8 +38,12 @@ if TYPE_CHECKING:
         UNUSABLE_GOLD,
         Scorer,
         composed,
+        failure_kind,
+        place_of,
+        scoring,
     )
     from ais_prompt.scoring.sensitivity import BestReading, best_extractor, find_sensitivity, others_than, warning_of
     from ais_prompt.scoring.stored_answers import check_answers, check_stored
+    from ais_prompt.scoring.to_judge import AnsweredTask
 else:
     __getattr__, __dir__ = offered(__name__)

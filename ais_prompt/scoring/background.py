@@ -19,10 +19,10 @@ import msgspec
 
 from ais_prompt.config import Surroundings
 from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.judges import Question
 from ais_prompt.plan import Task
-from ais_prompt.scoring.judges.questions import AnsweredTask, answers_to_judge
-from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score_worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
+from ais_prompt.scoring.to_judge import AnsweredTask, answers_to_judge
 from ais_prompt.store import RunFolder
 from ais_prompt.utils import Worker, WorkerDied
 

@@ -23,6 +23,7 @@ from ais_prompt.evaluators import (
     JudgeEvaluator,
     unread_value,
 )
+from ais_prompt.judges import NOT_JUDGED, Verdicts, agreement_of_judges, scores_of_judges
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.plan import Clusters, PlannedDataset, Task, build_postprocessor
 from ais_prompt.scoring.batch_scorer import (
@@ -36,14 +37,7 @@ from ais_prompt.scoring.batch_scorer import (
 )
 from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer, single_answers
 from ais_prompt.scoring.control import control_finding
-from ais_prompt.scoring.judges.verdicts import (
-    NOT_JUDGED,
-    JudgedScorer,
-    JudgementOf,
-    Verdicts,
-    agreement_of_judges,
-    scores_of_judges,
-)
+from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results
 from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec

@@ -13,11 +13,11 @@ from msgspec import Struct
 from ais_prompt.config import Surroundings
 from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError
+from ais_prompt.judges import Question
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
-from ais_prompt.scoring.judges.questions import answers_to_judge
-from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score import isolation_of, score_task
+from ais_prompt.scoring.to_judge import answers_to_judge
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, part_types, serve, shown_on

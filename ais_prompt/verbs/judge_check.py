@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ais_prompt.data import read_file
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics import Confusion, Estimated, krippendorff_alpha
+from ais_prompt.judges import Confusion, Estimated, krippendorff_alpha
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import locate_run
 from ais_prompt.utils import listed

@@ -34,6 +34,7 @@ LAYERS = (
     {"preview", "scoring"},
     {"engine"},
     {"checks"},
+    {"judges"},
     {"plan"},
     {"inferencers", "evaluators"},
     {"data", "prompts", "models", "postprocess", "metrics"},

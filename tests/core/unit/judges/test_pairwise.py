@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators import FIRST, SECOND, TIE, LLMRatingEvaluator, OrderChange, PairwiseEvaluator
+from ais_prompt.judges import FIRST, SECOND, TIE, LLMRatingEvaluator, OrderChange, PairwiseEvaluator
 from ais_prompt.types import JudgeVerdict, SampleScore, Status
 
 VERDICT = st.sampled_from([FIRST, SECOND, TIE, None])

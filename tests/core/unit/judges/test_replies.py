@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess import generic_llmjudge_postprocess, judge_rating_postprocess
+from ais_prompt.judges import generic_llmjudge_postprocess, judge_rating_postprocess
 
 
 @pytest.mark.parametrize(

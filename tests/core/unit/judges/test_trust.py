@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics import Confusion
+from ais_prompt.judges import Confusion
 
 counts = st.integers(0, 60)
 

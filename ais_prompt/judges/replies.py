@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import REACH, Candidate, Doubts, Rank, doubts, strongest
-from ais_prompt.postprocess.stated import boxed_spans
+from ais_prompt.postprocess import REACH, Candidate, Doubts, Rank, boxed_spans, doubts, said, strongest
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
 

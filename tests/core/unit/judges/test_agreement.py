@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics import Level, agreement, krippendorff_alpha
+from ais_prompt.judges import Level, agreement, krippendorff_alpha
 
 PUBLISHED = list(
     zip(

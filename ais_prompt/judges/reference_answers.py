@@ -1,85 +1,19 @@
-"""Make the questions to a judge: a dataset of the same rows with the judge's prompt, and the answers shown in it.
-
-A judge that compares two answers gets *reference answers* (the ``baseline`` of a config): a column of the data, or the
-answers of another model, in this run or in an earlier one.
+"""Answers that a judge compares others with (the ``baseline`` of a config): a column of the data, or the answers of
+another model, in this run or in an earlier one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
-
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import Any, cast
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.judges.questions import JudgedAnswer, shown_answer
+from ais_prompt.plan import PlannedDataset, Task
 from ais_prompt.store import RunFolder, locate_run, read_predictions
-from ais_prompt.types import (
-    ChatMessage,
-    Content,
-    DatasetSpec,
-    EvalSpec,
-    Extraction,
-    InferSpec,
-    JudgeSpec,
-    PartSpec,
-    Prediction,
-    Prompts,
-    ReferenceAnswersSpec,
-)
-from ais_prompt.utils import canonical, listed
-
-ANSWER: Final = "prediction"
-OTHER_ANSWER: Final = "prediction2"
-CONVERSATION: Final = "conversation"
-OTHER_CONVERSATION: Final = "conversation2"
-GOLD: Final = "gold"
-"""Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
-
-
-class JudgedAnswer(Struct, frozen=True):
-    """An answer as a judge sees it.
-
-    Attributes:
-        answer: after postprocessing.
-        conversation: what was said before it; None if it is not the turn of a dialogue.
-    """
-
-    answer: Any
-    conversation: str | None = None
-
-
-def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
-    """Return the judges' questions as a dataset: the same rows with the judge's prompt template."""
-    asking = InferSpec(
-        ice_template=None,
-        prompt_template=judge.prompt_template,
-        retriever=PartSpec("ZeroRetriever", where=judge.where),
-        inferencer=PartSpec("GenInferencer", where=judge.where),
-        where=judge.where,
-    )
-    # Without an output column nothing is hidden: the judge may see the gold.
-    reader = replace(dataset.reader, output_column=None)
-    return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
-
-
-def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:
-    """Return the columns of a judge's template: those of the row, the answer and the gold."""
-    before = {} if shown.conversation is None else {CONVERSATION: shown.conversation}
-    return {**fields, **before, ANSWER: shown.answer, GOLD: gold}
-
-
-def pair_fields(fields: Mapping[str, Any], first: JudgedAnswer, second: JudgedAnswer, gold: Any) -> dict[str, Any]:
-    """Return the columns of a template that compares two answers."""
-    before = {} if second.conversation is None else {OTHER_CONVERSATION: second.conversation}
-    return {**judge_fields(fields, first, gold), **before, OTHER_ANSWER: second.answer}
-
-
-def shown_answer(answer: Any, prompt: Prompts) -> JudgedAnswer:
-    """Return an answer with the prompt of its turn, if it is one of a dialogue: else the prompt is empty."""
-    return JudgedAnswer(answer, _conversation_text(prompt) if prompt else None)
+from ais_prompt.types import Extraction, Prediction, Prompts, ReferenceAnswersSpec
+from ais_prompt.utils import listed
 
 
 def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) -> None:
@@ -195,17 +129,3 @@ def _read_answer(given: Any, prompt: Prompts, dataset: PlannedDataset) -> Judged
         return None
     found = dataset.answer_of(given)
     return shown_answer(str(found) if isinstance(found, Extraction) else found, prompt)
-
-
-def _conversation_text(prompt: Prompts) -> str:
-    """Return the prompt of a turn as a judge sees it: who says what, up to the question that the answer is about."""
-    if isinstance(prompt, str):
-        return prompt
-    messages = [message for message in prompt if isinstance(message, ChatMessage)]
-    return "\n\n".join(f"{message.role.capitalize()}: {_text(message.content)}" for message in messages)
-
-
-def _text(content: Content) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)

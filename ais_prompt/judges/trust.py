@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.bootstrap import bootstrap_interval
-from ais_prompt.metrics.interval import Z, wilson_interval
+from ais_prompt.metrics import Z, bootstrap_interval, wilson_interval
 
 Level: TypeAlias = Literal["nominal", "interval"]
 """How far two verdicts differ: by 1 if they are not equal, or by the square of their difference."""

@@ -1,7 +1,7 @@
 """Evaluators that use the verdict of a judge model: right or wrong, a rating, a win rate, or after a rule.
 
-`ais_prompt.scoring.judges.questions` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
-config, and passes the verdict to the evaluator.
+The judge is asked with the ``judge_cfg`` and ``prompt_template`` of the evaluator's config (`JudgeQuestions`), and the
+evaluator gets its verdict.
 """
 
 from __future__ import annotations
@@ -10,55 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.base import ComparesAnswers, Evaluator
-from ais_prompt.evaluators.own import make_evaluator
+from ais_prompt.evaluators import ComparesAnswers, Evaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
+from ais_prompt.judges.replies import only_tag
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
-from ais_prompt.postprocess import only_tag
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import JudgeVerdict, SampleScore, Score
-
-
-@runtime_checkable
-class JudgeEvaluator(Evaluator, Protocol):
-    """An evaluator that needs the verdict of a judge. Its `score` is given the verdict in place of the answer."""
-
-    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
-        """Return the values of an answer that needs no judge; None if the judge has to be asked.
-
-        Raises:
-            DataError: the gold cannot be used.
-        """
-
-    def verdict(self, text: str) -> str | None:
-        """Return the verdict in the text of a judge; None if there is none."""
-
-
-@runtime_checkable
-class PanelEvaluator(JudgeEvaluator, Protocol):
-    """A `JudgeEvaluator` that has its own rule for the verdicts of several judges, or of one about two orders.
-
-    Others take the verdict of more than half of the judges (`majority`).
-
-    Attributes:
-        compares: whether it compares the answer with the reference answer, in both orders.
-    """
-
-    compares: bool
-
-    def vote(self, verdicts: Sequence[str | None]) -> str | float | None:
-        """Return the vote of one judge; None if it has none.
-
-        Args:
-            verdicts: one, or with ``compares`` one for each order of the two answers.
-        """
-
-    def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
-        """Return the values of a sample from the votes of all judges; None if they decide nothing."""
 
 
 def majority(votes: Sequence[str | float | None]) -> str | float | None:
@@ -101,7 +62,7 @@ class GenericLLMEvaluator:
         verdict_postprocessor: Mapping[str, Any] | None = None,
     ) -> None:
         # Its patterns take milliseconds to compile, and few runs have a judge.
-        from ais_prompt.postprocess import generic_llmjudge_postprocess
+        from ais_prompt.judges.replies import generic_llmjudge_postprocess
 
         self.true_tag = true_tag
         default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
@@ -150,7 +111,7 @@ class LLMRatingEvaluator:
 
     def verdict(self, text: str) -> str | None:
         """Return the rating if the prompt allows it; else None."""
-        from ais_prompt.postprocess import judge_rating_postprocess
+        from ais_prompt.judges.replies import judge_rating_postprocess
 
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None

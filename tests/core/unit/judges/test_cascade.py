@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.evaluators import CascadeEvaluator
+from ais_prompt.judges import CascadeEvaluator
 
 
 def test_only_the_rule_uses_its_postprocessor() -> None:
