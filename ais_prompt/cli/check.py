@@ -34,7 +34,8 @@ def check(gates: tuple[str, ...], audit: bool, **options: Any) -> None:
     from msgspec.structs import replace
 
     from ais_prompt.checks import STAND_IN
-    from ais_prompt.report import audit_entries, describe, describe_audits, describe_claim, remarks, trials
+    from ais_prompt.gates import describe_claim
+    from ais_prompt.report import audit_entries, describe, describe_audits, remarks, trials
     from ais_prompt.utils import printable
     from ais_prompt.verbs import check_source as check_config
 

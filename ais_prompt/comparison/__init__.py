@@ -5,8 +5,19 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.comparison.advice import Advice, advise_gates
-    from ais_prompt.comparison.baseline import HeldPair, check_baseline, check_run, make_baselines, open_baseline
+    from ais_prompt.comparison.baseline import (
+        ENOUGH_ANSWERED,
+        FORMAT,
+        Baseline,
+        BaselineFile,
+        BaselineTask,
+        baseline_task,
+        make_baseline,
+        make_baselines,
+        open_baseline,
+        read_baseline,
+        write_baseline,
+    )
     from ais_prompt.comparison.causes import (
         CHANCE,
         DATA,
@@ -23,7 +34,6 @@ if TYPE_CHECKING:
         Share,
         shares_left_out,
     )
-    from ais_prompt.comparison.claim_verdicts import check_claims
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
     from ais_prompt.comparison.differences import (
         Difference,
@@ -32,7 +42,6 @@ if TYPE_CHECKING:
         mean_differences,
         model_differences,
     )
-    from ais_prompt.comparison.gates import Verdict, check_gates
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,

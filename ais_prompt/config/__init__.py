@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader
     from ais_prompt.config.parse.model import is_token_id, parse_meta_template
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_gate, parse_run, parse_summary
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run, parse_summary
     from ais_prompt.config.parse.sample_draw import EXAMPLES, parse_draw
     from ais_prompt.config.parse.section import ConfigSection, Faults, shown
     from ais_prompt.config.paths import expand, replace_paths, resolve_data_path

@@ -34,14 +34,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.report.explanation import flip_lines, questions_of
     from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
-    from ais_prompt.report.gate_verdicts import (
-        advice_lines,
-        alarm_words,
-        describe_claim,
-        gate_lines,
-        to_junit,
-        to_pull_request,
-    )
     from ais_prompt.report.language import label_language, term
     from ais_prompt.report.matrix import print_matrix
     from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
@@ -52,8 +44,10 @@ if TYPE_CHECKING:
         LONG_HEADER,
         csv_lines,
         long_cells,
+        markdown_cell,
         print_speed,
         print_summary,
+        to_markdown,
         write_speed,
         write_summary,
     )

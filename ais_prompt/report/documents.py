@@ -12,13 +12,12 @@ from msgspec import Struct, field
 
 from ais_prompt import __version__
 from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerAudit
-from ais_prompt.comparison import Verdict
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.extension import VerbEntry, all_of, import_object
 from ais_prompt.scoring import Row, TaskOutcome
 from ais_prompt.steps import extensions
-from ais_prompt.types import Used
+from ais_prompt.types import Used, Verdict
 from ais_prompt.utils import SECRETS, installed_entry
 
 VERSION: Final = 1

@@ -6,7 +6,8 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
-    from ais_prompt.types.limits import COUNTS, Budget, Gate, Price, Used
+    from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
+    from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
         ChatMessage,

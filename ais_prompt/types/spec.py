@@ -11,7 +11,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.types.limits import Budget, Gate, Price
+from ais_prompt.types.gate import Gate
+from ais_prompt.types.limits import Budget, Price
 from ais_prompt.types.request import ChatMessage
 
 AVERAGES: Final = ("naive_average", "weighted_average")

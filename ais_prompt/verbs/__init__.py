@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.verbs.api import load_config, source_of
-    from ais_prompt.verbs.check import RunGates, check_source, open_gates
+    from ais_prompt.verbs.check import check_source
     from ais_prompt.verbs.judge_check import Judge, check_judges
     from ais_prompt.verbs.open_run import export
     from ais_prompt.verbs.request_files import begin_run, read_answer_files, write_requests

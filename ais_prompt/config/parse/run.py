@@ -7,9 +7,7 @@ groups with their averages.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -34,6 +32,7 @@ from ais_prompt.types import (
     SummaryEntry,
     SummaryGroup,
     SummarySpec,
+    parse_gate,
 )
 from ais_prompt.utils import advice, evaluate, listed, near_miss
 
@@ -46,20 +45,6 @@ KEPT_KEYS = (
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
 
-_GATE: Final = re.compile(
-    r"""
-    (?: (?P<pattern> \S.*?) \s* : \s+ )?
-    (?P<name> [^\s<>=] [^<>=]*? ) \s*
-    (?P<comparator> >=|<=|>|<) \s*
-    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)? (?: of \s+ (?P<answers> [1-9]\d*))?
-    (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
-    """,
-    re.VERBOSE,
-)
-_FORM: Final = (
-    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', 'accuracy >= 80% @95%', "
-    "or of each sample 'each >= 4 of 5'"
-)
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
@@ -137,27 +122,6 @@ def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
         except ConfigError as error:
             top.fault("gates", f"{where}: {error.what}", error.fix)
     return tuple(gates)
-
-
-def parse_gate(text: Any, where: str) -> Gate:
-    """Parse one condition.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    found = _GATE.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
-        raise ConfigError(f"{text!r} is no condition", where=where, fix=_FORM)
-    return Gate(
-        text=text.strip(),
-        pattern=found["pattern"] or "*",
-        name=found["name"],
-        comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
-        limit=Fraction(found["limit"]) / int(found["answers"] or 1),
-        percent=found["percent"] is not None,
-        where=where,
-        confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
-    )
 
 
 def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:

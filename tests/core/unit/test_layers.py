@@ -28,6 +28,7 @@ LAYERS = (
     {"extensions", "testing"},
     {"cli"},
     {"verbs", "reference"},
+    {"gates"},
     {"report", "shards"},
     {"comparison"},
     {"locks"},

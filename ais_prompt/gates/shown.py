@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.comparison import Advice, Verdict
+from ais_prompt.comparison import BaselineTask
+from ais_prompt.gates.advice import Advice
 from ais_prompt.metrics import (
     ENOUGH_RUNS,
     NIGHTS,
@@ -17,11 +18,9 @@ from ais_prompt.metrics import (
     samples_for,
     samples_for_drop,
 )
-from ais_prompt.report.summary import escaped, to_markdown
-from ais_prompt.report.tally import MANY
+from ais_prompt.report import MANY, markdown_cell, to_markdown
 from ais_prompt.scoring import Row, value
-from ais_prompt.store import BaselineTask
-from ais_prompt.types import Gate
+from ais_prompt.types import Gate, Verdict
 from ais_prompt.utils import counted, printable
 
 MARK: Final = 6
@@ -102,7 +101,7 @@ def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) 
         "| --- | --- | --- | --- |",
         *map(_markdown_row, verdicts),
         "",
-        f"<details><summary>Scores of {escaped(run)}</summary>",
+        f"<details><summary>Scores of {markdown_cell(run)}</summary>",
         "",
         to_markdown(rows),
         "</details>",
@@ -113,7 +112,7 @@ def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) 
 def _markdown_row(verdict: Verdict) -> str:
     mark = "✅" if verdict.passed else "❔" if verdict.inconclusive else "❌"
     cells = (mark, verdict.gate, verdict.subject, verdict.found)
-    return f"| {' | '.join(map(escaped, cells))} |"
+    return f"| {' | '.join(map(markdown_cell, cells))} |"
 
 
 CHANGED = (0.02, 0.1, 0.3)

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.comparison import Advice, Verdict, check_gates
-from ais_prompt.config import parse_gate
 from ais_prompt.errors import ConfigError
+from ais_prompt.gates import Advice, advice_lines, check_gates, gate_lines, to_junit, to_pull_request
 from ais_prompt.metrics import Threshold
-from ais_prompt.report import advice_lines, gate_lines, to_junit, to_pull_request
 from ais_prompt.scoring import Row
+from ais_prompt.types import Verdict, parse_gate
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)
 TALK = Row("talk", "m", "bleu", 27.3, fraction=False, n=10, scored=10, unparsed=0, truncated=0, failed=0)

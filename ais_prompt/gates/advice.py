@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct, to_builtins
 
-from ais_prompt.comparison.baseline import make_baseline, make_baselines
-from ais_prompt.comparison.paired_runs import StoredRun
+from ais_prompt.comparison import StoredRun, make_baseline, make_baselines
 from ais_prompt.errors import ConfigError
 from ais_prompt.metrics import NIGHTS, Threshold, threshold
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.comparison import Difference, HeldPair, check_baseline
-from ais_prompt.comparison.advice import _rounded
-from ais_prompt.comparison.claim_verdicts import _of_drop
-from ais_prompt.config import parse_gate
+from ais_prompt.comparison import Baseline, BaselineTask, Difference, read_baseline, write_baseline
+from ais_prompt.gates import HeldPair, check_baseline
+from ais_prompt.gates.advice import _rounded
+from ais_prompt.gates.decision import _drop_verdict
 from ais_prompt.report.comparison import _style
-from ais_prompt.store import Baseline, BaselineTask, read_baseline, write_baseline
+from ais_prompt.types import parse_gate
 
 values = st.sampled_from((0.0, 0.25, 0.5, 1.0))
 
@@ -41,7 +41,7 @@ def test_errors_that_rise_are_a_drop_of_right_answers(pairs: list[tuple[float, f
     ]
     assert verdicts[0].passed == verdicts[1].passed
     gate = parse_gate("drop < 10pt @95%", "gates")
-    assert _of_drop(gate, right).passed == _of_drop(gate, wrong).passed
+    assert _drop_verdict(gate, right).passed == _drop_verdict(gate, wrong).passed
 
 
 def test_a_baseline_file_keeps_the_direction_and_older_files_go_by_the_name(tmp_path: Path) -> None:
