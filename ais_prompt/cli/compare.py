@@ -37,8 +37,8 @@ def compare(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import compare_runs, has_scores, open_sides
-    from ais_prompt.report import comparison_json, comparison_page, print_comparison
+    from ais_prompt.comparison import compare_runs, comparison_json, has_scores, open_sides, print_comparison
+    from ais_prompt.report import comparison_page
     from ais_prompt.steps import steps
     from ais_prompt.store import replacing
 

@@ -398,7 +398,8 @@ def _spread(args: Sequence[str]) -> list[str]:
 def _document(ctx: click.Context, output: Output, code: int) -> str:
     import msgspec
 
-    from ais_prompt.report import Document, document_of, faults
+    from ais_prompt.report import document_of, faults
+    from ais_prompt.types import Document
     from ais_prompt.utils import encode_finite
 
     verb = str(ctx.info_name)

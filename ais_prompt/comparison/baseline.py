@@ -34,7 +34,7 @@ from ais_prompt.store import check_scored, check_shape, reading, replacing
 from ais_prompt.types import lower_is_better
 from ais_prompt.utils import decode, encode, exception_line, read_regular
 
-FORMAT: Final = 2
+BASELINE_FORMAT: Final = 2
 """Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""
 
 _AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
@@ -230,7 +230,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         for task in baseline.tasks
     ]
     with replacing(path, json=True) as stream:
-        head = {"format": FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
+        head = {"format": BASELINE_FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
         several = {} if baseline.runs == 1 else {"runs": baseline.runs}
         stream.write(encode({**head, **several, "tasks": tasks}, indent=1))
 
@@ -246,9 +246,9 @@ def read_baseline(path: Path) -> Baseline:
         content = read_regular(path)
     try:
         values = decode(content.decode("utf-8-sig"))
-        if values["format"] not in (1, FORMAT):
+        if values["format"] not in (1, BASELINE_FORMAT):
             raise ConfigError(
-                f"the baseline has format {values['format']!r}, this version reads {FORMAT}",
+                f"the baseline has format {values['format']!r}, this version reads {BASELINE_FORMAT}",
                 where=str(path),
                 fix=_AGAIN,
             )

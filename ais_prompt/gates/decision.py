@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.comparison import ENOUGH_ANSWERED, Baseline, ScoredTask, StoredRun
-from ais_prompt.gates.drop import HeldPair, paired
+from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
 from ais_prompt.store import read_details, read_questions, read_scores
@@ -104,7 +104,7 @@ def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | Non
     found = [verdict for gate in gates if not gate.limits_drop for verdict in _score_claims(gate, run)]
     drops = [gate for gate in gates if gate.limits_drop]
     if drops and baseline is not None:
-        pairs, faults = paired(baseline, run)
+        pairs, faults = held_pairs(baseline, run)
         for gate in drops:
             found += [_inconclusive(gate, name, why) for name, why in faults.items() if gate.concerns(*_parts(name))]
             concerned = [pair for pair in pairs if gate.concerns(pair.after.model, pair.after.dataset)]

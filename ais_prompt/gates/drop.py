@@ -75,7 +75,7 @@ def check_baseline(
     return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
 
 
-def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
+def held_pairs(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
     """Return the datasets that a baseline and a run share, and ``model/dataset`` → why others cannot be compared.
 
     Raises:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         prompt_of_text,
         text_of_prompt,
     )
+    from ais_prompt.preview.question_lines import prompts_of, question_text, questions, snippet, text_or_json
     from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import BaseModel
 
-from ais_prompt.comparison import FORMAT as BASELINE_FORMAT
-from ais_prompt.comparison import BaselineFile
+from ais_prompt.comparison import BASELINE_FORMAT, BaselineFile
 from ais_prompt.locks import FORMAT as LOCK_FORMAT
 from ais_prompt.locks import PromptLockFile
 from ais_prompt.reference.entry import Argument, Entry, read_docstring

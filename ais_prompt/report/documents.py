@@ -10,44 +10,15 @@ from typing import Any, Final, Literal, TypedDict
 import msgspec
 from msgspec import Struct, field
 
-from ais_prompt import __version__
 from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerAudit
+from ais_prompt.comparison import CompareDocument, DifferenceEntry
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.extension import VerbEntry, all_of, import_object
 from ais_prompt.scoring import Row, TaskOutcome
 from ais_prompt.steps import extensions
-from ais_prompt.types import Used, Verdict
+from ais_prompt.types import Document, Fault, Used, Verdict
 from ais_prompt.utils import SECRETS, installed_entry
-
-VERSION: Final = 1
-"""The version of all documents. It grows if a field is removed or changes its meaning."""
-
-
-class Fault(Struct, frozen=True):
-    """What went wrong, where, and how to fix it; the last two may be empty."""
-
-    what: str
-    where: str = ""
-    fix: str = ""
-
-
-class Document(Struct, kw_only=True):
-    """What all documents have in common.
-
-    Attributes:
-        kind: the verb.
-        schema_version: of the document.
-        version: of this program.
-        exit_code: of the command.
-        errors: why the command failed; all faults of a config at once. Errors of single tasks are in ``tasks``.
-    """
-
-    kind: str
-    schema_version: int = VERSION
-    version: str = __version__
-    exit_code: int = 0
-    errors: list[Fault] = field(default_factory=list)
 
 
 class TaskEnd(Struct, frozen=True):
@@ -70,24 +41,6 @@ class TaskEstimate(Struct, frozen=True):
     least_cost: float | None = None
     most_cost: float | None = None
     judge_requests: int = 0
-
-
-class DifferenceEntry(TypedDict):
-    """The difference of two scores of a dataset, or the mean over several: all (the name is empty), or a group."""
-
-    dataset: str
-    model: str
-    metric: str
-    fraction: bool
-    lower_is_better: bool
-    datasets: int
-    before: float
-    after: float
-    difference: float
-    interval: tuple[float, float] | None
-    n: int
-    p: float
-    p_adjusted: float
 
 
 class RunDocument(Document, kw_only=True):
@@ -327,51 +280,6 @@ class JudgeCheckDocument(Document, kw_only=True):
     kind: Literal["judge-check"]
     judges: list[MeasuredJudge] = field(default_factory=list)
     alpha: float | None = None
-
-
-class ComparisonEntry(TypedDict):
-    """One dataset of two runs; scores as stored, not in percent. The page on `compare` explains the numbers."""
-
-    dataset: str
-    model: str
-    metric: str
-    fraction: bool
-    lower_is_better: bool
-    before: float
-    after: float
-    difference: float
-    interval: tuple[float, float] | None
-    n: int
-    only_before: int
-    only_after: int
-    failed_before: int
-    failed_after: int
-    worse: int
-    better: int
-    both_right: int | None
-    units: int
-    p: float
-    p_adjusted: float
-    reported_difference: float
-    undivided: str
-    shares: list[dict[str, Any]]
-    changes: list[dict[str, Any]]
-    flips: list[dict[str, Any]]
-
-
-class CompareDocument(Document, kw_only=True):
-    """What ``compare`` prints.
-
-    Attributes:
-        notes: what a reader must know first.
-        comparisons: of each dataset that both runs have.
-        means: of each model over all datasets, and over each group of the summary.
-    """
-
-    kind: Literal["compare"]
-    notes: list[str] = field(default_factory=list)
-    comparisons: list[ComparisonEntry] = field(default_factory=list)
-    means: list[DifferenceEntry] = field(default_factory=list)
 
 
 class BaselineDocument(Document, kw_only=True):

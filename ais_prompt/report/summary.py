@@ -6,7 +6,6 @@ CSV and JSON have full precision, tables and Markdown rounded numbers. Notes bel
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -218,11 +217,6 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) ->
 def markdown_cell(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
-
-
-def text_or_json(value: Any) -> str:
-    """Return a text as it is, and anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:

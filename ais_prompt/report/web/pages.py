@@ -215,7 +215,7 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
 
     Args:
         before, after: names of the runs or the models.
-        found: from `ais_prompt.report.comparison.comparison_json`.
+        found: from `ais_prompt.comparison.comparison_json`.
     """
     is_models = any(one["model"] == f"{before} → {after}" for one in found["comparisons"])
     data = {"before": before, "after": after, "is_models": is_models, **found}

@@ -24,8 +24,18 @@ from msgspec import Struct, convert, field
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
-from ais_prompt.preview import GoldSent, Kind, Origin, Origins, PromptView, Span, preview_sample, prompt_texts, unmarked
-from ais_prompt.report.question_lines import prompts_of
+from ais_prompt.preview import (
+    GoldSent,
+    Kind,
+    Origin,
+    Origins,
+    PromptView,
+    Span,
+    preview_sample,
+    prompt_texts,
+    prompts_of,
+    unmarked,
+)
 from ais_prompt.report.web.assets import say
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
 from ais_prompt.store import RunFolder, replacing

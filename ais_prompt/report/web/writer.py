@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.question_lines import questions
+from ais_prompt.preview import questions
 from ais_prompt.report.web.assets import Lines, packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.index import line_starts

@@ -23,9 +23,10 @@ from ais_prompt.comparison import (
     StoredRun,
     adjusted,
     mean_differences,
+    print_comparison,
+    print_model_difference,
 )
 from ais_prompt.metrics import mean_difference
-from ais_prompt.report import print_comparison, print_model_difference
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Prediction
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.comparison import Flip
-from ais_prompt.report import flip_lines, questions_of
+from ais_prompt.comparison import Flip, flip_lines, questions_of
 from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction
 
 

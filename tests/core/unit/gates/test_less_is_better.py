@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.comparison import Baseline, BaselineTask, Difference, read_baseline, write_baseline
+from ais_prompt.comparison.printed import _style
 from ais_prompt.gates import HeldPair, check_baseline
 from ais_prompt.gates.advice import _rounded
 from ais_prompt.gates.decision import _drop_verdict
-from ais_prompt.report.comparison import _style
 from ais_prompt.types import parse_gate
 
 values = st.sampled_from((0.0, 0.25, 0.5, 1.0))

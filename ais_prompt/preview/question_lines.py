@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.report.summary import text_or_json
 from ais_prompt.types import ChatMessage, Prediction, prompt_to_json, prompts_to_json
 
 SNIPPET: Final = 120
@@ -109,3 +109,8 @@ def snippet(value: Any) -> str | None:
 
 def _item(value: Any) -> str:
     return "–" if value is None else text_or_json(value)
+
+
+def text_or_json(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

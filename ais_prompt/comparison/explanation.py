@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from ais_prompt.comparison import Change, Comparison, Difference, Flip
-from ais_prompt.preview import changed_words
-from ais_prompt.report.question_lines import questions
+from ais_prompt.comparison.changes import Change
+from ais_prompt.comparison.compared_task import Comparison, Flip
+from ais_prompt.comparison.differences import Difference
+from ais_prompt.preview import changed_words, questions
 from ais_prompt.types import Prediction
 from ais_prompt.utils import counted, printable
 

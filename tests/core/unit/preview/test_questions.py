@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ais_prompt.report import questions
+from ais_prompt.preview import questions
 from ais_prompt.types import Prediction
 
 

@@ -1,4 +1,4 @@
-"""Print a comparison of two runs or two models, or return it as JSON.
+"""Print a comparison of two runs or two models.
 
 A file or pipe gets every dataset on one line. A terminal shows many datasets in groups, the worst first.
 """
@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import asdict
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison import Change, Comparison, Difference, Flip, RunComparison, intervals_together
-from ais_prompt.report.explanation import change_lines, explanation, questions_of, score_text, signed
-from ais_prompt.types import prompts_to_json
+from ais_prompt.comparison.changes import Change
+from ais_prompt.comparison.compared_task import Comparison
+from ais_prompt.comparison.differences import Difference, intervals_together
+from ais_prompt.comparison.explanation import change_lines, explanation, score_text, signed
+from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_table, printable
 
 SIGNIFICANT: Final = 0.05
@@ -266,77 +267,3 @@ def _style(one: Difference) -> str:
 
 def _colour(one: Difference) -> str:
     return "bold red" if one.gain < 0 else "bold green"
-
-
-def comparison_json(found: RunComparison) -> dict[str, Any]:
-    """Return everything as plain JSON values; scores as stored, not in percent."""
-    return {
-        "notes": list(found.notes),
-        "comparisons": [_to_json(one) for one in found.comparisons],
-        "means": [difference_json(one) for one in found.means],
-    }
-
-
-def difference_json(one: Difference) -> dict[str, Any]:
-    """Return a difference as plain JSON values, without its samples."""
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "datasets": one.datasets,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
-        "n": one.common,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
-    }
-
-
-def _to_json(one: Comparison) -> dict[str, Any]:
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
-        "n": one.common,
-        "only_before": one.only_before,
-        "only_after": one.only_after,
-        "failed_before": one.failed_before,
-        "failed_after": one.failed_after,
-        "worse": one.worse,
-        "better": one.better,
-        "both_right": one.both_right,
-        "units": one.units,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
-        "reported_difference": one.reported,
-        "undivided": one.undivided,
-        "shares": [asdict(share) for share in one.shares],
-        "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
-        "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],
-    }
-
-
-def _flip_json(flip: Flip, question: str) -> dict[str, Any]:
-    old, new = flip.predictions
-    return {
-        "id": flip.sample_id,
-        "index": flip.index,
-        "question": question,
-        "before": flip.before,
-        "after": flip.after,
-        "same_prompt": flip.same_prompt,
-        "gold": new.gold,
-        "prompts": [prompts_to_json(old.origin_prompt), prompts_to_json(new.origin_prompt)],
-        "answers": [old.prediction, new.prediction],
-        "extracted": list(flip.extracted),
-    }
