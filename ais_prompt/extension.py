@@ -74,7 +74,7 @@ class VerbEntry(NamedTuple):
         purpose: the section of ``aisprompt --help`` that lists it.
         home: ``module:name`` of its click command.
         line: what it does, in one line.
-        document: ``module:name`` of what it prints with ``--json``, an `ais_prompt.report.Document`; empty if it has no
+        document: ``module:name`` of what it prints with ``--json``, an `ais_prompt.types.Document`; empty if it has no
             such option.
     """
 

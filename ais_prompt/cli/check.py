@@ -35,8 +35,9 @@ def check(gates: tuple[str, ...], audit: bool, **options: Any) -> None:
 
     from ais_prompt.checks import STAND_IN
     from ais_prompt.gates import describe_claim
-    from ais_prompt.report import audit_entries, describe, describe_audits, remarks, trials
+    from ais_prompt.report import describe, describe_audits
     from ais_prompt.utils import printable
+    from ais_prompt.verbs import audit_entries, remarks, trials
     from ais_prompt.verbs import check_source as check_config
 
     named = replace(source(**options), stand_in=STAND_IN)

@@ -46,12 +46,14 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
     from ais_prompt.comparison.differences import (
         Difference,
+        DifferenceEntry,
         adjusted,
+        difference_json,
         intervals_together,
         mean_differences,
         model_differences,
     )
-    from ais_prompt.comparison.document import CompareDocument, DifferenceEntry, comparison_json, difference_json
+    from ais_prompt.comparison.document import CompareDocument, comparison_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.paired_runs import (
         RunComparison,

@@ -1,4 +1,4 @@
-"""What ``compare`` prints with ``--json``, which the page of a comparison shows too."""
+"""What ``compare`` and ``baseline`` print with ``--json``; the page of a comparison shows it too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import field
 from msgspec.structs import asdict
 
 from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference
+from ais_prompt.comparison.differences import DifferenceEntry, difference_json
 from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.types import Document, prompts_to_json
@@ -59,22 +59,20 @@ class ComparisonEntry(TypedDict):
     flips: list[dict[str, Any]]
 
 
-class DifferenceEntry(TypedDict):
-    """The difference of two scores of a dataset, or the mean over several: all (the name is empty), or a group."""
+class BaselineDocument(Document, kw_only=True):
+    """What ``baseline`` prints.
 
-    dataset: str
-    model: str
-    metric: str
-    fraction: bool
-    lower_is_better: bool
-    datasets: int
-    before: float
-    after: float
-    difference: float
-    interval: tuple[float, float] | None
-    n: int
-    p: float
-    p_adjusted: float
+    Attributes:
+        file: the baseline; empty if none was written.
+        samples, datasets: numbers of what is in it.
+        advice: with ``--advise``, the gate of each dataset and what it rests on.
+    """
+
+    kind: Literal["baseline"]
+    file: str = ""
+    samples: int = 0
+    datasets: int = 0
+    advice: list[dict[str, Any]] = field(default_factory=list)
 
 
 def comparison_json(found: RunComparison) -> dict[str, Any]:
@@ -83,25 +81,6 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
         "notes": list(found.notes),
         "comparisons": [_to_json(one) for one in found.comparisons],
         "means": [difference_json(one) for one in found.means],
-    }
-
-
-def difference_json(one: Difference) -> dict[str, Any]:
-    """Return a difference as plain JSON values, without its samples."""
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "datasets": one.datasets,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
-        "n": one.common,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
     }
 
 

@@ -7,22 +7,6 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.report.answer_reading import describe, unread_answers
     from ais_prompt.report.audit import describe_audits
-    from ais_prompt.report.documents import (
-        BenchmarkEntry,
-        FoundConfig,
-        Named,
-        ProviderEntry,
-        TaskEstimate,
-        all_documents,
-        audit_entries,
-        document_of,
-        faults,
-        remarks,
-        schema_of_document,
-        task_ends,
-        task_estimates,
-        trials,
-    )
     from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import label_language, term
     from ais_prompt.report.matrix import print_matrix

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypedDict
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.data import read_file
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.judges import Confusion, Estimated, krippendorff_alpha
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import locate_run
+from ais_prompt.types import Document
 from ais_prompt.utils import listed
 
 _LABELS: Mapping[str, bool] = {
@@ -133,3 +135,30 @@ def _task(tasks: Sequence[StoredTask], wanted: str | None, where: str) -> Stored
         what = f"the run has no scored task {wanted!r}" if wanted else f"the run has {len(found)} scored tasks"
         raise ConfigError(what, where=where, fix=f"name one: --task {names[0] if names else 'MODEL/DATASET'}")
     return found[0]
+
+
+class MeasuredJudge(TypedDict):
+    """A judge against labels of people: shares with their 95 % intervals, null if unknown."""
+
+    run: str
+    task: str
+    labelled: int
+    unjudged: int
+    score: float
+    sensitivity: list[float] | None
+    specificity: list[float] | None
+    kappa: list[float] | None
+    corrected: list[float] | None
+
+
+class JudgeCheckDocument(Document, kw_only=True):
+    """What ``judge-check`` prints; each measure is the value and both ends of its interval.
+
+    Attributes:
+        judges: one entry for each judge.
+        alpha: Krippendorff's alpha of several judges; null for one, or if nothing varies.
+    """
+
+    kind: Literal["judge-check"]
+    judges: list[MeasuredJudge] = field(default_factory=list)
+    alpha: float | None = None

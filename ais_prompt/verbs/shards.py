@@ -10,7 +10,9 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Literal, TypedDict
+
+from msgspec import field
 
 from ais_prompt.checks import PromptWarning
 from ais_prompt.config import render_config
@@ -31,7 +33,7 @@ from ais_prompt.store import (
     write_config,
     writing,
 )
-from ais_prompt.types import Failure, Shard
+from ais_prompt.types import Document, Failure, Shard
 from ais_prompt.verbs.run import RunResult, run_source
 
 WATCH_SECONDS: Final = 1.0
@@ -211,3 +213,28 @@ async def _until_asked(folder: RunFolder, watching: Sequence[asyncio.Task[None]]
 def _ended_sessions(folder: RunFolder) -> int:
     """Return how many sessions of shards there were if all shards have ended; 0 if one has not."""
     return len(list_shard_folders(folder)) if is_asked(folder) else 0
+
+
+class ShardEntry(TypedDict):
+    """The latest session of a shard; without a session it is missing."""
+
+    shard: str
+    state: str
+    answered: int
+    host: str | None
+    start: str | None
+
+
+class StatusDocument(Document, kw_only=True):
+    """What ``status`` prints.
+
+    Attributes:
+        folder: the run folder.
+        shards: in order; empty for a run without shards.
+        lines: what it says to people.
+    """
+
+    kind: Literal["status"]
+    folder: str | None = None
+    shards: list[ShardEntry] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
