@@ -27,6 +27,8 @@ _OWN: Final[Mapping[str, str]] = {
     "list": "ais_prompt.verbs.list_document:ListDocument",
     "describe": "ais_prompt.reference.entry:DescribeDocument",
     "status": "ais_prompt.verbs.shards:StatusDocument",
+    "lock": "ais_prompt.locks.drift_view:DriftDocument",
+    "diff": "ais_prompt.locks.drift_view:DriftDocument",
     "judge-check": "ais_prompt.verbs.judge_check:JudgeCheckDocument",
     "compare": "ais_prompt.comparison.document:CompareDocument",
     "baseline": "ais_prompt.comparison.document:BaselineDocument",
