@@ -50,25 +50,6 @@ if TYPE_CHECKING:
         locate_run,
         read_run_file,
     )
-    from ais_prompt.store.shard_folders import (
-        BEAT,
-        EVERYTHING,
-        SILENCE,
-        HeldTasks,
-        ShardFolder,
-        is_merged,
-        join_shards,
-        latest_shards,
-        list_shard_folders,
-        open_shard,
-        parse_shard,
-        partition_key,
-        read_held,
-        read_partition,
-        record_partition,
-        shared_run_folder,
-        stored_agreements,
-    )
     from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -24,6 +24,6 @@ if TYPE_CHECKING:
         with_found_models,
     )
     from ais_prompt.verbs.run_document import TaskEstimate, task_ends, task_estimates
-    from ais_prompt.verbs.shards import is_asked, run_shard, serve, shard_tasks
+    from ais_prompt.verbs.shards import run_shard
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -29,10 +29,7 @@ from msgspec import Struct, field, json, to_builtins
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.steps import step
-from ais_prompt.store.disk import writing
-from ais_prompt.store.layout import RunFolder, refuse_links, safe_name
-from ais_prompt.store.results import read_json, write_json_atomic
-from ais_prompt.store.runs import read_run_file
+from ais_prompt.store import RunFolder, read_json, read_run_file, refuse_links, safe_name, write_json_atomic, writing
 from ais_prompt.types import Partition, Portion, Shard
 from ais_prompt.utils import canonical, digest
 
@@ -402,3 +399,8 @@ def _lines(path: Path) -> int:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(1 << 20), b""))
     except OSError:
         return 0
+
+
+def is_asked(folder: RunFolder) -> bool:
+    """Return whether all shards of a run have come to their end."""
+    return all(one is not None and one.is_finished for one in latest_shards(folder).values())
