@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
+from ais_prompt.verbs import measured_judge
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import Estimated
-    from ais_prompt.verbs import Judge
+    from ais_prompt.judges import Estimated, Judge
 
 
 @click.command(cls=Verb)
@@ -136,30 +136,12 @@ def judge_check(
     from ais_prompt.verbs import check_judges as check
 
     found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
-    offer(judges=list(map(_measured, found.judges)), alpha=found.alpha)
+    offer(judges=list(map(measured_judge, found.judges)), alpha=found.alpha)
     for judge in found.judges:
         _show(judge)
     if len(found.judges) > 1:
         alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
         echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
-
-
-def _measured(judge: Judge) -> dict[str, Any]:
-    """Return a judge for the document of ``--json``."""
-    measures = {
-        "sensitivity": judge.confusion.sensitivity,
-        "specificity": judge.confusion.specificity,
-        "kappa": judge.confusion.kappa,
-        "corrected": judge.corrected,
-    }
-    return {
-        "run": judge.run,
-        "task": judge.task,
-        "labelled": judge.confusion.n,
-        "unjudged": judge.unjudged,
-        "score": sum(judge.verdicts.values()) / len(judge.verdicts),
-        **{name: None if one is None else [one.value, one.low, one.high] for name, one in measures.items()},
-    }
 
 
 def _show(judge: Judge) -> None:

@@ -231,7 +231,7 @@ INFER: Final = KeyTable(
     ),
 )
 
-TEMPLATE: Final = KeyTable(
+TEMPLATE: Final[KeyTable] = KeyTable(
     "A dialogue",
     "datasets[i].infer_cfg.prompt_template.template",
     "A `template` with only these keys is a dialogue. With any other key it is a table of label → text or dialogue.",

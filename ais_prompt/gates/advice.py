@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,8 @@ from msgspec import Struct, to_builtins
 
 from ais_prompt.comparison import StoredRun, make_baseline, make_baselines
 from ais_prompt.errors import ConfigError
-from ais_prompt.metrics import NIGHTS, Threshold, threshold
+from ais_prompt.metrics import ENOUGH_RUNS, NIGHTS, Threshold, level_with_run_effect, threshold
+from ais_prompt.scoring import value
 
 _STEP: Final = 0.001
 """Limits of parts of 1 are rounded away from the mean to this."""
@@ -97,3 +98,37 @@ def _rounded(limit: float, *, fraction: bool, up: bool) -> float:
     """Return a limit with few digits that is not nearer to the mean: three decimals of a fraction, else four digits."""
     step = _STEP if fraction else 10.0 ** (math.floor(math.log10(abs(limit))) - 3) if limit else 1.0
     return (math.ceil(limit / step - 1e-9) if up else math.floor(limit / step + 1e-9)) * step
+
+
+def advice_lines(advice: Sequence[Advice], runs: int, alarms: float) -> Iterator[str]:
+    """Yield the gates that earlier runs advise, and what to expect of them.
+
+    Args:
+        advice: of each dataset.
+        runs: how many runs it rests on.
+        alarms: that all gates together may raise in a year of nights, if nothing changes.
+    """
+    yield f"Gates after {runs} runs, for {alarms:g} false {'alarm' if alarms == 1 else 'alarms'} in {NIGHTS} nights:"
+    for one in advice:
+        found, fraction = one.found, one.metric_is_fraction
+        shown = f"{value(found.mean, fraction=fraction)} ± {value(found.deviation, fraction=fraction)} from run to run"
+        if not one.gate:
+            yield f"  {one.model}/{one.dataset}: {shown}: no limit keeps to that; name more runs, or allow more alarms"
+            continue
+        yield f"  --gate '{one.gate}'"
+        if found.deviation == 0:
+            yield "      all answers are equal in these runs, so that every change shows"
+            continue
+        kind = "rise" if one.lower_is_better else "drop"
+        yield f"      {shown}; a {kind} of {value(one.drop, fraction=fraction)} is found in 80 %"
+        if found.varies_beyond:
+            yield "      The scores vary more than single answers explain: something else changes between the runs."
+    varying = [one.found.level for one in advice if one.gate and one.found.deviation and not one.found.varies_beyond]
+    if runs < ENOUGH_RUNS and varying:
+        nights = NIGHTS * math.fsum(map(level_with_run_effect, varying))
+        yield (
+            f"{runs} runs rarely show a run effect: what moves all scores of a run, such as another server, build or "
+            f"day. If there is one as large as the noise of the answers, about {max(nights, 1):.0f} of {NIGHTS} nights "
+            f"fail. Name {ENOUGH_RUNS} runs or more."
+        )
+    yield "Paired with a baseline, smaller drops are found: aisprompt baseline RUN… -o FILE, and run … --baseline FILE."

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ais_prompt.comparison import BaselineTask
-from ais_prompt.gates.advice import Advice
 from ais_prompt.metrics import (
-    ENOUGH_RUNS,
     NIGHTS,
     alarms_per_year,
     fewest_for,
-    level_with_run_effect,
     samples_for,
     samples_for_drop,
 )
 from ais_prompt.report import MANY, markdown_cell, to_markdown
-from ais_prompt.scoring import Row, value
+from ais_prompt.scoring import Row
 from ais_prompt.types import Gate, Verdict
 from ais_prompt.utils import counted, printable
 
@@ -180,37 +176,3 @@ def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
     else:
         lines.append(f"Values vary between the {runs} runs in {varying} of {counted(len(tasks), 'dataset')}.")
     return "\n".join([*lines, "With --level 0.0027 about one night a year fails without a drop."])
-
-
-def advice_lines(advice: Sequence[Advice], runs: int, alarms: float) -> Iterator[str]:
-    """Yield the gates that earlier runs advise, and what to expect of them.
-
-    Args:
-        advice: of each dataset.
-        runs: how many runs it rests on.
-        alarms: that all gates together may raise in a year of nights, if nothing changes.
-    """
-    yield f"Gates after {runs} runs, for {alarms:g} false {'alarm' if alarms == 1 else 'alarms'} in {NIGHTS} nights:"
-    for one in advice:
-        found, fraction = one.found, one.metric_is_fraction
-        shown = f"{value(found.mean, fraction=fraction)} ± {value(found.deviation, fraction=fraction)} from run to run"
-        if not one.gate:
-            yield f"  {one.model}/{one.dataset}: {shown}: no limit keeps to that; name more runs, or allow more alarms"
-            continue
-        yield f"  --gate '{one.gate}'"
-        if found.deviation == 0:
-            yield "      all answers are equal in these runs, so that every change shows"
-            continue
-        kind = "rise" if one.lower_is_better else "drop"
-        yield f"      {shown}; a {kind} of {value(one.drop, fraction=fraction)} is found in 80 %"
-        if found.varies_beyond:
-            yield "      The scores vary more than single answers explain: something else changes between the runs."
-    varying = [one.found.level for one in advice if one.gate and one.found.deviation and not one.found.varies_beyond]
-    if runs < ENOUGH_RUNS and varying:
-        nights = NIGHTS * math.fsum(map(level_with_run_effect, varying))
-        yield (
-            f"{runs} runs rarely show a run effect: what moves all scores of a run, such as another server, build or "
-            f"day. If there is one as large as the noise of the answers, about {max(nights, 1):.0f} of {NIGHTS} nights "
-            f"fail. Name {ENOUGH_RUNS} runs or more."
-        )
-    yield "Paired with a baseline, smaller drops are found: aisprompt baseline RUN… -o FILE, and run … --baseline FILE."

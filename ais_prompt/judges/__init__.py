@@ -32,7 +32,16 @@ if TYPE_CHECKING:
     )
     from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
     from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess
-    from ais_prompt.judges.trust import ALPHA, Confusion, Estimated, Level, agreement, krippendorff_alpha
+    from ais_prompt.judges.trust import (
+        ALPHA,
+        Confusion,
+        Estimated,
+        Judge,
+        Level,
+        agreement,
+        krippendorff_alpha,
+        read_labels,
+    )
     from ais_prompt.judges.verdicts import (
         NOT_JUDGED,
         Replies,

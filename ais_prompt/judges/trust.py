@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from ais_prompt.data import read_file
+from ais_prompt.errors import DataError
 from ais_prompt.metrics import Z, bootstrap_interval, wilson_interval
+from ais_prompt.utils import listed
 
 Level: TypeAlias = Literal["nominal", "interval"]
 """How far two verdicts differ: by 1 if they are not equal, or by the square of their difference."""
+
 ALPHA: Final = "krippendorff_alpha"
 """The metric of a dataset that several judges rate: 1 is agreement, 0 that of chance."""
+
 _OBSERVED: Final = 0
+
 _COUNT: Final = 1
+
 _SUM: Final = 2
+
 _SQUARES: Final = 3
+
 _ROUNDING: Final = 1e-12
+
+_LABELS: Mapping[str, bool] = {
+    **dict.fromkeys(("1", "1.0", "true", "right", "correct", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect", "no"), False),
+}
 
 
 class Agreement(Struct, frozen=True):
@@ -223,3 +238,50 @@ class Confusion(Struct, frozen=True):
 
 def _share(count: int, n: int) -> Estimated | None:
     return Estimated(count / n, *wilson_interval(count, n)) if n else None
+
+
+class Judge(Struct, frozen=True):
+    """What is known of the judge of one task.
+
+    Attributes:
+        task: ``model/dataset``.
+        run: name of the run folder.
+        verdicts: sample id → whether the judge calls the answer right.
+        confusion: its verdicts beside the labels.
+        unjudged: labelled answers without a verdict.
+    """
+
+    task: str
+    run: str
+    verdicts: Mapping[str, bool]
+    confusion: Confusion
+    unjudged: int
+
+    @property
+    def corrected(self) -> Estimated | None:
+        """The share of right answers, corrected for the errors of the judge."""
+        return self.confusion.corrected(sum(self.verdicts.values()), len(self.verdicts))
+
+
+def read_labels(file: Path) -> dict[str, bool]:
+    """Return sample id → label of a file.
+
+    Raises:
+        DataError: it lacks a column, an id is there twice, or a label is neither right nor wrong.
+    """
+    table = read_file(file)
+    for column in ("id", "label"):
+        if column not in table.columns:
+            what = f"the labels have no column {column!r} (there are {listed(table.columns)})"
+            raise DataError(what, where=str(file), fix='write rows such as {"id": "68ce634d8fd5", "label": true}')
+    found: dict[str, bool] = {}
+    for number, row in enumerate(table):
+        where, sample = f"{file}, row {number}", str(row["id"])
+        label = _LABELS.get(str(row["label"]).strip().casefold())
+        if label is None:
+            what = f"the label {row['label']!r} is neither right nor wrong"
+            raise DataError(what, where=where, fix=f"write one of {listed(_LABELS)}")
+        if sample in found:
+            raise DataError(f"the id {sample!r} is there twice", where=where, fix="keep one of them")
+        found[sample] = label
+    return found

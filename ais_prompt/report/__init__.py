@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.report.answer_reading import describe, unread_answers
-    from ais_prompt.report.audit import describe_audits
+    from ais_prompt.report.answer_reading import describe, describe_audits, unread_answers
     from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import label_language, term
     from ais_prompt.report.matrix import print_matrix
-    from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.progress_board import RunProgress, run_progress
+    from ais_prompt.report.score_notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask, read_stored_results, text_of_content
     from ais_prompt.report.summary import (
         LONG_HEADER,

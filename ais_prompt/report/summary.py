@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.notes import NAMED, summary_notes, worst_notes
+from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
 from ais_prompt.scoring import Row, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
 from ais_prompt.types import STATUSES, Speed, Times

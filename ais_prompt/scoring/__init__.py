@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
-    from ais_prompt.scoring.background import BackgroundScoring, read_values
+    from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring, read_values
     from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
     from ais_prompt.scoring.lost_golds import find_lost_golds
@@ -44,6 +44,5 @@ if TYPE_CHECKING:
     )
     from ais_prompt.scoring.sensitivity import BestReading, best_extractor, find_sensitivity, others_than, warning_of
     from ais_prompt.scoring.stored_answers import check_answers, check_stored
-    from ais_prompt.scoring.to_judge import AnsweredTask
 else:
     __getattr__, __dir__ = offered(__name__)

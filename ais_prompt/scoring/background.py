@@ -16,13 +16,21 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
+from msgspec import Struct
 
 from ais_prompt.config import Surroundings
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.judges import Question
 from ais_prompt.plan import Task
-from ais_prompt.scoring.score_worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
-from ais_prompt.scoring.to_judge import AnsweredTask, answers_to_judge
+from ais_prompt.scoring.score_worker import (
+    ScoreCall,
+    Scored,
+    ToJudge,
+    ToJudgeCall,
+    answers_to_judge,
+    is_risky,
+    parts_of,
+)
 from ais_prompt.store import RunFolder
 from ais_prompt.utils import Worker, WorkerDied
 
@@ -30,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
+
 _PLAIN: Final = {
     "array": {"_array_reconstructor", "array"},
     "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
@@ -41,8 +50,27 @@ _PLAIN: Final = {
     "uuid": {"UUID"},
 }
 """Module → its classes, and functions for them, that do nothing but hold values."""
+
 _REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
 """Functions that call a class with values; the class is one of those that may be read."""
+
+
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
+
+    Attributes:
+        task: which one.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
+    """
+
+    task: Task
+    asked: int | None
+    stopped_of: int | None
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether judges have to be asked before it can be scored."""
+        return bool(self.task.dataset.judges) and not self.task.spec.is_reference
 
 
 class BackgroundScoring:

@@ -6,8 +6,6 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from ais_prompt import __version__
-
 VERSION: Final = 1
 """The version of all documents. It grows if a field is removed or changes its meaning."""
 
@@ -33,6 +31,6 @@ class Document(Struct, kw_only=True):
 
     kind: str
     schema_version: int = VERSION
-    version: str = __version__
+    version: str
     exit_code: int = 0
     errors: list[Fault] = field(default_factory=list)
