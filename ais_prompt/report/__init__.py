@@ -39,17 +39,15 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
     from ais_prompt.report.web.overview import distributions, overview
     from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
-    from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side
-    from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
-    from ais_prompt.report.web.run_prompts import (
-        align,
-        kept_prompts,
+    from ais_prompt.report.web.prompt_page import (
+        prompt_html,
+        prompts_page,
         prompts_part,
+        questions_html,
         sample_prompts_html,
-        traced_origins,
-        traced_views,
-        write_prompts,
+        side_by_side,
     )
+    from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.sample import Judgement, judgement_places, read_judgements, sample_json
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of

@@ -15,8 +15,8 @@ from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.index import line_starts
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
+from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
-from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import judgement_places, read_judgements, sample_json
 from ais_prompt.store import RunFolder, refuse_links, replacing, writing
 from ais_prompt.types import Prediction

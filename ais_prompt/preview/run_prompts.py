@@ -10,10 +10,7 @@ prompts of all samples, and what lies between is data. Nothing is executed and n
 
 from __future__ import annotations
 
-import glob
-import html
 import logging
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -24,49 +21,19 @@ from msgspec import Struct, convert, field
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
-from ais_prompt.preview import (
-    GoldSent,
-    Kind,
-    Origin,
-    Origins,
-    PromptView,
-    Span,
-    preview_sample,
-    prompt_texts,
-    prompts_of,
-    unmarked,
-)
-from ais_prompt.report.web.assets import say
-from ais_prompt.report.web.prompt_page import questions_html, side_by_side
+from ais_prompt.preview.marks import Kind, Origin, Span
+from ais_prompt.preview.origins import Origins, prompt_texts, unmarked
+from ais_prompt.preview.preview import GoldSent, PromptView, preview_sample
+from ais_prompt.preview.question_lines import prompts_of
 from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import Prediction, Prompt, prompt_from_json, prompt_to_json
-from ais_prompt.utils import decode_own, encode, printable, read_regular
+from ais_prompt.utils import decode_own, encode, read_regular
 
 MOST_TASKS: Final = 60
 """Tasks whose first prompts are kept: each takes some milliseconds before the first request."""
 MOST_BYTES: Final = 50_000
 """Bytes of a prompt as JSON. If a question has a longer one, none is kept; ``view-prompt --html`` shows them."""
-HINT: Final = (
-    "The first prompt of each dataset, character for character. Point at a piece, or reach it with Tab: the line at "
-    "the bottom says where it comes from. What the prompt beside it does not have is framed."
-)
-CHOOSE: Final = (
-    "To see the prompts of any sample here, open it and choose “Where the pieces of these prompts come from”."
-)
 logger = logging.getLogger(__name__)
-TRACED: Final = (
-    "The prompt of the open sample. Its pieces were found by comparing it with the first prompt of the dataset, whose "
-    "origins the run has kept. This command shows tokens and lines of the config, too; it executes the config of the "
-    "run:"
-)
-NOT_TRACED: Final = (
-    "The run folder does not tell where the pieces of this prompt come from. This command does; it executes the config "
-    "of the run:"
-)
-PARTLY_TRACED: Final = (
-    "{number} of {all} prompts of the sample are shown here. The run folder does not tell where the pieces of the "
-    "others come from."
-)
 
 
 def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
@@ -100,24 +67,13 @@ def _first_prompts(task: Task) -> list[dict[str, Any]]:
     return [{**view.to_json(), "has_empty": has_empty} for view in views] if fits else []
 
 
-def chosen_part() -> str:
-    """Return the place for the prompts of a sample that the reader of a served report chooses, as HTML."""
-    return f'<div id="chosen-prompts" tabindex="-1"><p class="soft">{html.escape(say(CHOOSE))}</p></div>\n'
-
-
-def prompts_part(folder: RunFolder) -> str:
-    """Return the prompts of a run as HTML; empty if there are none, or they cannot be read."""
-    views = [view for view, _ in _stored(folder)]
-    return f'<p class="soft">{say(HINT)}</p>\n{questions_html(side_by_side([("", views)]))}' if views else ""
-
-
 def kept_prompts(folder: RunFolder, model: str, dataset: str) -> list[PromptView]:
     """Return the prompts of a task that a run has kept, with origins, to compare others with them.
 
     Those of another model take the place of a task without any: only a prompt of the same pieces is traced with them.
     There are none if the question has an empty value, whose place in the prompt cannot be seen.
     """
-    found = [view for view, has_empty in _stored(folder) if not has_empty and view.dataset == dataset]
+    found = [view for view, has_empty in stored_prompts(folder) if not has_empty and view.dataset == dataset]
     nearest = model if any(view.model == model for view in found) else next((view.model for view in found), model)
     return [view for view in found if view.model == nearest]
 
@@ -126,7 +82,7 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | Sequence | Mapping) and not str(value or "").strip())
 
 
-def _stored(folder: RunFolder) -> list[tuple[PromptView, bool]]:
+def stored_prompts(folder: RunFolder) -> list[tuple[PromptView, bool]]:
     """Return the prompts that a run has kept, each with whether its row has an empty value; none if they are broken."""
     if not _file(folder).exists():  # a load has none
         return []
@@ -223,28 +179,6 @@ def _warning(stored: _StoredWarning) -> PromptWarning:
     if stored.mark:
         return MisspeltPlaceholder(stored.what, stored.where, stored.fix, stored.mark)
     return PromptWarning(stored.what, stored.where, stored.fix)
-
-
-def sample_prompts_html(found: Sequence[PromptView | None], folder: RunFolder, dataset: str, row: int) -> str:
-    """Return the prompts of a sample side by side, and the command that shows more.
-
-    Args:
-        found: of every model, from `traced_views`.
-        folder: of the run.
-        dataset: its ``abbr``.
-        row: of the sample.
-    """
-    path, pattern = (shlex.quote(one) for one in (str(folder.config_file), glob.escape(dataset)))
-    command = f"aisprompt view-prompt {path} -p {pattern} --sample {row} --html"
-    views = [view for view in found if view is not None]
-    note = _note(say(TRACED if views else NOT_TRACED), f"<code>{html.escape(printable(command))}</code>")
-    if 0 < len(views) < len(found):
-        note += _note(say(PARTLY_TRACED, number=len(views), all=len(found)))
-    return f"{note}\n{questions_html(side_by_side([('', views)]))}"
-
-
-def _note(words: str, more: str = "") -> str:
-    return f'<p class="soft">{html.escape(words)} {more}</p>'
 
 
 def traced_views(
