@@ -46,7 +46,7 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
-    "compare": "(stored run, stored run) -> a `ais_prompt.report.FurtherComparison`; None if neither has its kind; all "
+    "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; all "
     "are called",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "

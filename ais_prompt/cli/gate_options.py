@@ -136,7 +136,7 @@ def read_gates(
 ) -> GateKeeper:
     """Read the options before anything is asked.
 
-    The arguments are those of `ais_prompt.verbs.check.open_gates` and `GateKeeper`.
+    The arguments are those of `ais_prompt.gates.open_gates` and `GateKeeper`.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
