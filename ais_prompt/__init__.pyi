@@ -58,10 +58,6 @@ from ais_prompt.evaluators.contained import FuzzyMatchEvaluator as FuzzyMatchEva
 from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
 from ais_prompt.evaluators.contained import StringMatchEvaluator as StringMatchEvaluator
-from ais_prompt.evaluators.judge import CascadeEvaluator as CascadeEvaluator
-from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
-from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
-from ais_prompt.evaluators.judge import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.math import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.squad import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
@@ -148,6 +144,12 @@ from ais_prompt.inferencers.multi_turn import ChatInferencer as ChatInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer as MultiTurnGenInferencer
 from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer as MultiTurnToolCallInferencer
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer
+from ais_prompt.judges.judge_evaluators import CascadeEvaluator as CascadeEvaluator
+from ais_prompt.judges.judge_evaluators import GenericLLMEvaluator as GenericLLMEvaluator
+from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEvaluator
+from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
+from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
+from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
 from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
@@ -182,8 +184,6 @@ from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
-from ais_prompt.postprocess.judge_replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
-from ais_prompt.postprocess.judge_replies import judge_rating_postprocess as judge_rating_postprocess
 from ais_prompt.postprocess.labels import label_postprocess as label_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2

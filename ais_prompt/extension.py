@@ -46,8 +46,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
-    "compare": "(stored run, stored run) -> a `ais_prompt.report.FurtherComparison`; None if neither has its kind; all "
-    "are called",
+    "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
+    "all are called",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
@@ -74,7 +74,7 @@ class VerbEntry(NamedTuple):
         purpose: the section of ``aisprompt --help`` that lists it.
         home: ``module:name`` of its click command.
         line: what it does, in one line.
-        document: ``module:name`` of what it prints with ``--json``, an `ais_prompt.report.Document`; empty if it has no
+        document: ``module:name`` of what it prints with ``--json``, an `ais_prompt.types.Document`; empty if it has no
             such option.
     """
 

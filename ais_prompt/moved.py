@@ -16,6 +16,8 @@ MOVED: Final = {
     "ais_prompt.models.wires.openai.openai_models": "ais_prompt.models",
     "ais_prompt.models.wires.openai": "ais_prompt.models",
     "ais_prompt.models.wires": "ais_prompt.models",
+    "ais_prompt.evaluators.judge": "ais_prompt.judges.judge_evaluators",
+    "ais_prompt.postprocess.judge_replies": "ais_prompt.judges.replies",
     "ais_prompt.readers": "ais_prompt.data",
     "ais_prompt.retrievers": "ais_prompt.data",
 }

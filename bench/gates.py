@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ais_prompt.comparison import check_baseline
+from ais_prompt.comparison import Baseline, BaselineTask
+from ais_prompt.gates import check_baseline
 from ais_prompt.metrics import LEVEL
-from ais_prompt.store import Baseline, BaselineTask
 
 SAMPLES = 1_319
 DROPS = (0.05, 0.03)

@@ -23,7 +23,7 @@ from itertools import product
 
 import numpy as np
 
-from ais_prompt.comparison import Difference, intervals_together, mean_differences
+from ais_prompt.comparison import FEW, Difference, intervals_together, mean_differences
 from ais_prompt.metrics import (
     LEVEL,
     NIGHTS,
@@ -34,7 +34,6 @@ from ais_prompt.metrics import (
     mcnemar_worse,
     mean_difference,
 )
-from ais_prompt.report import FEW
 
 SIZES = (20, 50, 200, 1_000)
 CHANGED = (0.02, 0.1, 0.3)

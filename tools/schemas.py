@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.report import all_documents, schema_of_document
+from ais_prompt.verbs import all_documents, schema_of_document
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"
 

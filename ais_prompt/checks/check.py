@@ -45,6 +45,7 @@ from ais_prompt.inferencers import (
     RepeatingInferencer,
     RunningConversation,
 )
+from ais_prompt.judges import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
 from ais_prompt.models import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel, ScriptedModel
 from ais_prompt.plan import (
     Plan,
@@ -54,12 +55,7 @@ from ais_prompt.plan import (
     build_partitioner,
     build_runner,
     check_cluster,
-    check_reference_answers,
     check_shots_are_shown,
-    judge_dataset,
-    judge_fields,
-    pair_fields,
-    shown_answer,
 )
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import (

@@ -11,7 +11,7 @@ from typing import Final
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.metrics import ALPHA
+from ais_prompt.judges import ALPHA
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.steps import mode_of_metric

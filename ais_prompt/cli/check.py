@@ -32,9 +32,11 @@ def check(gates: tuple[str, ...], audit: bool, **values: Any) -> None:
     """
     from dataclasses import replace
 
+    from ais_prompt.gates import describe_claim
     from ais_prompt.plan import STAND_IN
-    from ais_prompt.report import audit_entries, describe, describe_audits, describe_claim, remarks, trials
+    from ais_prompt.report import describe, describe_audits
     from ais_prompt.utils import printable
+    from ais_prompt.verbs import audit_entries, remarks, trials
     from ais_prompt.verbs import check_source as check_config
 
     options = replace(read_options(values), stand_in=STAND_IN)

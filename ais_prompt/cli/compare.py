@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
+from ais_prompt.verbs import measured_judge
 
 if TYPE_CHECKING:
-    from ais_prompt.metrics import Estimated
-    from ais_prompt.verbs import Judge
+    from ais_prompt.judges import Estimated, Judge
 
 
 @click.command(cls=Verb)
@@ -37,8 +37,8 @@ def compare(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import compare_runs, has_scores, open_sides
-    from ais_prompt.report import comparison_json, comparison_page, print_comparison
+    from ais_prompt.comparison import compare_runs, comparison_json, has_scores, open_sides, print_comparison
+    from ais_prompt.report import comparison_page
     from ais_prompt.steps import steps
     from ais_prompt.store import replacing
 
@@ -86,9 +86,8 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise. --advise says which limits runs of the same model keep to.
     """
-    from ais_prompt.comparison import advise_gates, make_baselines, read_stored_run
-    from ais_prompt.report import advice_lines, alarm_words
-    from ais_prompt.store import write_baseline
+    from ais_prompt.comparison import make_baselines, read_stored_run, write_baseline
+    from ais_prompt.gates import advice_lines, advise_gates, alarm_words
     from ais_prompt.utils import counted
 
     if output is None and not advise:
@@ -137,30 +136,12 @@ def judge_check(
     from ais_prompt.verbs import check_judges as check
 
     found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
-    offer(judges=list(map(_measured, found.judges)), alpha=found.alpha)
+    offer(judges=list(map(measured_judge, found.judges)), alpha=found.alpha)
     for judge in found.judges:
         _show(judge)
     if len(found.judges) > 1:
         alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
         echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
-
-
-def _measured(judge: Judge) -> dict[str, Any]:
-    """Return a judge for the document of ``--json``."""
-    measures = {
-        "sensitivity": judge.confusion.sensitivity,
-        "specificity": judge.confusion.specificity,
-        "kappa": judge.confusion.kappa,
-        "corrected": judge.corrected,
-    }
-    return {
-        "run": judge.run,
-        "task": judge.task,
-        "labelled": judge.confusion.n,
-        "unjudged": judge.unjudged,
-        "score": sum(judge.verdicts.values()) / len(judge.verdicts),
-        **{name: None if one is None else [one.value, one.low, one.high] for name, one in measures.items()},
-    }
 
 
 def _show(judge: Judge) -> None:

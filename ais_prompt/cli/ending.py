@@ -24,16 +24,10 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
-    from ais_prompt.report import (
-        difference_json,
-        print_model_difference,
-        print_speed,
-        print_summary,
-        task_ends,
-        unread_answers,
-        used_line,
-    )
+    from ais_prompt.comparison import difference_json, print_model_difference
+    from ais_prompt.report import print_speed, print_summary, unread_answers, used_line
     from ais_prompt.utils import is_quiet
+    from ais_prompt.verbs import task_ends
 
     root = result.folder.root
     if result.is_partial:

@@ -20,8 +20,9 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
     """
     from ais_prompt.engine import estimate, exceeded
     from ais_prompt.models import BatchModel
-    from ais_prompt.report import estimate_lines, estimate_words, task_estimates
+    from ais_prompt.report import estimate_lines, estimate_words
     from ais_prompt.utils import listed, printable
+    from ais_prompt.verbs import task_estimates
 
     left_out = set() if by_task else {one.spec.abbr for one in plan.models if isinstance(one.model, BatchModel)}
     estimates = [estimate(task) for task in plan.tasks if task.spec.model.abbr not in left_out]

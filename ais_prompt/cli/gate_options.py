@@ -12,9 +12,10 @@ import click
 from ais_prompt.cli.verb import echo, hanging, offer
 
 if TYPE_CHECKING:
+    from ais_prompt.gates import RunGates
     from ais_prompt.plan import Plan
     from ais_prompt.scoring import Row
-    from ais_prompt.verbs import RunGates, RunResult
+    from ais_prompt.verbs import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -104,7 +105,7 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.report import gate_lines, to_junit, to_pull_request
+        from ais_prompt.gates import gate_lines, to_junit, to_pull_request
 
         verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)
@@ -135,12 +136,12 @@ def read_gates(
 ) -> GateKeeper:
     """Read the options before anything is asked.
 
-    The arguments are those of `ais_prompt.verbs.check.open_gates` and `GateKeeper`.
+    The arguments are those of `ais_prompt.gates.open_gates` and `GateKeeper`.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.verbs import open_gates
+    from ais_prompt.gates import open_gates
 
     opened = open_gates(plan, gates, baseline, min_drop, level, mode=mode)
     return GateKeeper(opened, junit, markdown)

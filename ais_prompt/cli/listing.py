@@ -13,7 +13,7 @@ from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, hanging, json_option, of
 
 if TYPE_CHECKING:
     from ais_prompt.extension import Benchmark
-    from ais_prompt.report import BenchmarkEntry
+    from ais_prompt.verbs import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
@@ -65,8 +65,8 @@ def _find(kind: str | None, patterns: Sequence[str]) -> None:
         click.UsageError: there is none.
     """
     from ais_prompt.config import locate
-    from ais_prompt.report import FoundConfig
     from ais_prompt.utils import place
+    from ais_prompt.verbs import FoundConfig
 
     names = [name for name in locate.KINDS if kind in (None, name)]
     found = {name: files for name in names if (files := locate.search_configs(name, patterns))}
@@ -97,7 +97,7 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
-    from ais_prompt.report import Named, ProviderEntry
+    from ais_prompt.verbs import Named, ProviderEntry
 
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
     offer(
@@ -109,7 +109,7 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
 
 
 def _entry(one: Benchmark) -> BenchmarkEntry:
-    from ais_prompt.report import BenchmarkEntry
+    from ais_prompt.verbs import BenchmarkEntry
 
     return BenchmarkEntry(one.name, one.tests, one.size, one.language, one.licence, one.is_here)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, given_words, read_options, shown_command, with_options
-from ais_prompt.cli.verb import Verb, echo
+from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @with_options("config")
 @click.option("--check", is_flag=True, help="Compare the prompts with the lock; exit code 1 if anything changed.")
 @click.option("-o", "--lock-file", metavar="FILE", help="The lock (default: eval.lock beside eval.py).")
-@click.option("--json", "as_json", is_flag=True, help="With --check: print what changed as JSON.")
+@json_option
 @click.pass_context
-def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: bool, **values: Any) -> None:
+def lock(ctx: click.Context, /, check: bool, lock_file: str | None, **values: Any) -> None:
     """Lock every prompt of a config in a small file that can be reviewed and committed.
 
     It holds digests of data, templates, shots, tokenizer and each prompt, and a few prompts in full. Neither writing
@@ -31,7 +31,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     from ais_prompt.checks import checked
     from ais_prompt.locks import find_drift, prompt_lock_path
 
-    if as_json and not check:
+    if wants_json() and not check:
         raise click.UsageError("--json goes with --check")
     plan, _ = checked(read_options({**values, "allow_code_execution": "unsafe"}))  # nothing is executed here
     path = prompt_lock_path(plan.spec, lock_file, values["config"])
@@ -40,7 +40,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
         _write(plan, path, command)
         return
     drift = find_drift(plan, path)
-    show_drift(drift, as_json=as_json)
+    show_drift(drift)
     if not drift.is_none:
         tell_drift(path, command)
         ctx.exit(1)
@@ -51,7 +51,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
 @click.argument("second", metavar="[B]", required=False)
 @click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model of A, and of B this or that.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def diff(
@@ -61,7 +61,6 @@ def diff(
     second: str | None,
     models: tuple[str, ...],
     work_dir: str | None,
-    as_json: bool,
     debug: bool,  # noqa: ARG001  # read by `Verb`
 ) -> None:
     """Compare the prompts of A and B: rendered from configs, or stored by runs.
@@ -79,19 +78,18 @@ def diff(
     wanted: list[str | None] = [*models] * (2 if len(models) == 1 else 1) or [None, None]
     before, after = (open_side(name, runs, model) for name, model in zip((first, second or first), wanted, strict=True))
     drift = compare_sides(before, after)
-    show_drift(drift, as_json=as_json)
+    show_drift(drift)
     ctx.exit(0 if drift.is_none else 1)
 
 
-def show_drift(drift: Drift, *, as_json: bool = False) -> None:
+def show_drift(drift: Drift) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.locks import drift_to_json, print_drift
-    from ais_prompt.utils import encode
+    from ais_prompt.locks import drift_fields, print_drift
 
-    if as_json:
-        click.echo(encode(drift_to_json(drift), indent=2), nl=False)
+    if wants_json():
+        offer(**drift_fields(drift))
     else:
         print_drift(drift, Console())
 

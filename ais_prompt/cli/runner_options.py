@@ -71,8 +71,8 @@ def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: Gate
     """Start all shards, wait for them, score the run, and return the exit code."""
     from msgspec.structs import replace
 
-    from ais_prompt.shards import prepare_partition
-    from ais_prompt.store import RunFolder, list_shard_folders
+    from ais_prompt.shards import list_shard_folders, prepare_partition
+    from ais_prompt.store import RunFolder
     from ais_prompt.verbs import find_or_make, run_source
 
     runner, work, count = _prepared(ctx, plan)

@@ -31,9 +31,9 @@ NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 def run_shard(plan: Plan, session: Session, shard: str, *, debug: bool) -> int:
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
-    from ais_prompt.store import parse_shard, shared_run_folder
-    from ais_prompt.verbs import is_asked, with_found_models
+    from ais_prompt.shards import is_asked, parse_shard, shared_run_folder
     from ais_prompt.verbs import run_shard as ask
+    from ais_prompt.verbs import with_found_models
 
     if session.reuse is None:
         fix = "give all shards the same one, such as the id of the job: -r 4711"
@@ -89,7 +89,7 @@ def merge(
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
     from ais_prompt.checks import open_stored
-    from ais_prompt.store import join_shards
+    from ais_prompt.shards import join_shards
     from ais_prompt.utils import counted
 
     options = Options(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
@@ -110,9 +110,9 @@ def serve(reuse: str, **values: Any) -> None:
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
     from ais_prompt.plan import Plan, read_spec
-    from ais_prompt.store import shared_run_folder
+    from ais_prompt.shards import serve as start
+    from ais_prompt.shards import shared_run_folder
     from ais_prompt.utils import interruption
-    from ais_prompt.verbs import serve as start
 
     spec = read_spec(read_options(values)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)
@@ -130,7 +130,8 @@ def serve(reuse: str, **values: Any) -> None:
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
-    from ais_prompt.store import latest_shards, locate_run
+    from ais_prompt.shards import latest_shards
+    from ais_prompt.store import locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
@@ -165,8 +166,7 @@ def refuse_scores_of_shard(mode: str, gate_values: dict[str, Any]) -> None:
 
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    from ais_prompt.shards import held_tasks
-    from ais_prompt.store import parse_shard, shared_run_folder
+    from ais_prompt.shards import held_tasks, parse_shard, shared_run_folder
 
     if shard is None or reuse is None or spec.partitioner is None:
         return None
@@ -189,7 +189,7 @@ def _quoted(folder: RunFolder) -> str:
 
 def _shards(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each shard."""
-    from ais_prompt.store import latest_shards
+    from ais_prompt.shards import latest_shards
 
     shards = latest_shards(folder)
     width = max(map(len, map(str, shards)), default=0)
@@ -206,7 +206,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
         return
     from ais_prompt.models import announcements
     from ais_prompt.report import duration
-    from ais_prompt.store import SILENCE
+    from ais_prompt.shards import SILENCE
 
     found = [one for path in sorted(folder.servers.iterdir()) for one in announcements(path)]
     if not found:
@@ -219,7 +219,8 @@ def _servers(folder: RunFolder) -> Iterator[str]:
 
 def _whole(folder: RunFolder) -> Iterator[str]:
     """Yield how the run is as a whole, and what to do next."""
-    from ais_prompt.store import is_merged, latest_shards, read_run_file
+    from ais_prompt.shards import is_merged, latest_shards
+    from ais_prompt.store import read_run_file
 
     shards = latest_shards(folder)
     if not shards:

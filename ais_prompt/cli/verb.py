@@ -332,7 +332,7 @@ def _as_config_error(ctx: click.Context, error: click.ClickException) -> ConfigE
 
 def _print_usage_error(ctx: click.Context, error: click.UsageError) -> None:
     """Print the document of a command that did not begin; nothing for verbs that print their result alone."""
-    from ais_prompt.report import document_of
+    from ais_prompt.verbs import document_of
 
     if document_of(str(ctx.info_name)) is not None:
         click.echo(_document(ctx, Output(error=_as_config_error(ctx, error)), error.exit_code), nl=False)
@@ -390,12 +390,16 @@ def _spread(args: Sequence[str]) -> list[str]:
 def _document(ctx: click.Context, output: Output, code: int) -> str:
     import msgspec
 
-    from ais_prompt.report import Document, document_of, faults
+    from ais_prompt import __version__
+    from ais_prompt.types import Document
     from ais_prompt.utils import encode_finite
+    from ais_prompt.verbs import document_of, faults
 
     verb = str(ctx.info_name)
     errors = faults(output.error) if output.error else []
-    document = (document_of(verb) or Document)(kind=verb, exit_code=code, errors=errors, **output.fields)
+    document = (document_of(verb) or Document)(
+        kind=verb, version=__version__, exit_code=code, errors=errors, **output.fields
+    )
     text = encode_finite(msgspec.to_builtins(document, str_keys=True))
     return reviewable_json(msgspec.json.format(text, indent=2).decode()).rstrip("\n") + "\n"
 

@@ -5,12 +5,22 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.comparison.advice import Advice, advise_gates
-    from ais_prompt.comparison.baseline import HeldPair, check_baseline, check_run, make_baselines, open_baseline
+    from ais_prompt.comparison.baseline import (
+        BASELINE_FORMAT,
+        ENOUGH_ANSWERED,
+        Baseline,
+        BaselineFile,
+        BaselineTask,
+        baseline_task,
+        make_baseline,
+        make_baselines,
+        open_baseline,
+        read_baseline,
+        write_baseline,
+    )
     from ais_prompt.comparison.causes import (
         CHANCE,
         DATA,
-        DECODING,
         EXTRACTION,
         FAILURES,
         JUDGE,
@@ -18,21 +28,33 @@ if TYPE_CHECKING:
         OTHER_SAMPLES,
         RULE,
         TRUNCATION,
-        Change,
         Division,
         Share,
         shares_left_out,
     )
-    from ais_prompt.comparison.claim_verdicts import check_claims
+    from ais_prompt.comparison.changes import (
+        DECODING,
+        Change,
+        decoding,
+        differing_decoding,
+        differing_requests,
+        has_bodies,
+        has_rule,
+        model_name,
+        same_prompt,
+    )
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
     from ais_prompt.comparison.differences import (
         Difference,
+        DifferenceEntry,
         adjusted,
+        difference_json,
         intervals_together,
         mean_differences,
         model_differences,
     )
-    from ais_prompt.comparison.gates import Verdict, check_gates
+    from ais_prompt.comparison.document import CompareDocument, comparison_json
+    from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -43,15 +65,7 @@ if TYPE_CHECKING:
         with_equal_trust,
     )
     from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
+    from ais_prompt.comparison.printed import FEW, FurtherComparison, print_comparison, print_model_difference
     from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
-    from ais_prompt.comparison.settings import (
-        decoding,
-        differing_decoding,
-        differing_requests,
-        has_bodies,
-        has_rule,
-        model_name,
-        same_prompt,
-    )
 else:
     __getattr__, __dir__ = offered(__name__)

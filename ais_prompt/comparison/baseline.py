@@ -1,48 +1,96 @@
-"""No significant drop: check a run against an earlier run, or against a baseline file.
+"""Make, write and read a baseline: a small file to be committed, with the samples of each dataset that were right.
 
-A baseline file has the scores of each sample of a run. `check_baseline` pairs each dataset with the same dataset of
-the baseline, tests the drop of its samples (`HeldPair`), and corrects the p-values of all datasets together.
+JSON with a format version. The samples of a dataset are grouped by their value. With right and wrong, each dataset has
+two lists of ids, and the diff of two files shows which samples changed::
+
+    {"format": 2, "samples_by": "id", "run": "eval/20260131_235959Z",
+     "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
+                "n": 1319, "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
+
+``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
+sample. Both are missing in files of earlier versions. A baseline of several runs has their number as ``runs``, the mean
+over them as the value of each sample, and for each dataset as ``noise`` how much a value varies between the runs.
+``lower_is_better`` says that a rise is a drop; without it the name of the metric decides.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.paired_runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.errors import ConfigError
 from ais_prompt.metrics import (
-    LEVEL,
-    POWER,
-    MeanDifference,
-    SumsDifference,
-    detectable_drop,
-    exact,
     exact_mean,
-    holm,
-    matched_worse,
-    mean_difference,
-    sums_difference,
-    t_quantile,
 )
-from ais_prompt.store import Baseline, BaselineTask, check_scored, read_baseline
+from ais_prompt.store import check_scored, check_shape, reading, replacing
+from ais_prompt.types import lower_is_better
+from ais_prompt.utils import decode, encode, exception_line, read_regular
 
-GATE: Final = "no significant drop"
-ENOUGH: Final = 0.9
+BASELINE_FORMAT: Final = 2
+"""Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""
+
+_AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
+
+ENOUGH_ANSWERED: Final = 0.9
 """Share of the samples of either run that both must have answered; below it the gate is inconclusive."""
-__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]
-Statistic = Callable[[NDArray[np.float64]], float]
+
+
+class BaselineTask(Struct, frozen=True):
+    """One model on one dataset.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        metric: the main metric.
+        fraction: whether its values are parts of 1.
+        values: name of the sample → its value, of those samples that were answered.
+        n: all samples, answered or not; None if that is not known.
+        sums: name of the sample → its addends to the sums that the metric is computed from; empty if it is a mean.
+        clusters: name of the sample → its cluster, of those that have one. They are not in the file, but come from the
+            run that is compared with the baseline.
+        lower_is_better: whether less of the metric is better.
+        noise: the variance of a sample's value between the runs of the baseline, as the mean over the samples; None for
+            one run.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    values: Mapping[str, float]
+    n: int | None = None
+    sums: Mapping[str, tuple[float, ...]] = {}
+    clusters: Mapping[str, str] = {}
+    noise: float | None = None
+    lower_is_better: bool = False
+
+    @property
+    def size(self) -> int:
+        """All samples, as far as is known."""
+        return len(self.values) if self.n is None else self.n
+
+
+class Baseline(Struct, frozen=True):
+    """The baseline that later runs are compared with.
+
+    Attributes:
+        run: name of the run that it was made from, or the names of several.
+        tasks: its tasks in order.
+        by_row: whether samples are identified by their whole rows, as in format 1, and not by their ids.
+        runs: number of runs that it was made from.
+    """
+
+    run: str
+    tasks: Sequence[BaselineTask]
+    by_row: bool = False
+    runs: int = 1
 
 
 def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
@@ -66,11 +114,11 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
         if metric.of is not None:
             what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
             raise ConfigError(what, where=run.name, fix="ask the rest with -r")
-        if len(task.values) < ENOUGH * task.size:
+        if len(task.values) < ENOUGH_ANSWERED * task.size:
             what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
             raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
     by_row = by_row or any(task.knows_only_rows for task in tasks)
-    return Baseline(run.name, tuple(_baseline_task(task, by_row=by_row) for task in tasks), by_row)
+    return Baseline(run.name, tuple(baseline_task(task, by_row=by_row) for task in tasks), by_row)
 
 
 def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
@@ -114,7 +162,7 @@ def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
     """Return the mean of one dataset over several runs."""
     first, size = tasks[0], max(task.size for task in tasks)
     names = [name for name in first.values if all(name in task.values for task in tasks)]
-    if len(names) < ENOUGH * size:
+    if len(names) < ENOUGH_ANSWERED * size:
         what = f"only {len(names)} of {size} samples of {first.model}/{first.dataset} were answered in all runs"
         raise ConfigError(what, fix="make a baseline of runs with the same data; ask failed samples again with -r")
     values = {name: [task.values[name] for task in tasks] for name in names}
@@ -125,6 +173,24 @@ def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
         n=size,
         sums={name: tuple(row.tolist()) for name, row in sums.items()},
         noise=exact_mean([statistics.variance(found) for found in values.values()]),
+    )
+
+
+def baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    task = replace(task, by_row=by_row)
+    spec, metric, corpus = task.spec, task.metric, task.corpus
+    task.check_comparable()
+    sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
+    return BaselineTask(
+        spec.model.abbr,
+        spec.dataset.abbr,
+        metric.metric,
+        metric.fraction,
+        task.values,
+        task.size,
+        sums,
+        clusters=task.clusters,
+        lower_is_better=bool(metric.lower_is_better),
     )
 
 
@@ -143,267 +209,119 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
     return make_baseline(read_stored_run(name, work_dir))
 
 
-def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:
-    """Check a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
-    found, metrics, faults = _as_baseline(run, baseline)
-    return check_baseline(baseline, found, min_drop, metrics, faults, level)
-
-
-def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
-    """Return the datasets that a baseline and a run share, and ``model/dataset`` → why others cannot be compared.
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write a baseline, whole or not at all.
 
     Raises:
-        ConfigError: as `check_baseline`.
+        StoreError: it cannot be written.
     """
-    found, metrics, faults = _as_baseline(run, baseline)
-    return _pairs(baseline, found, metrics, faults)
+    tasks = [
+        {
+            "model": task.model,
+            "dataset": task.dataset,
+            "metric": task.metric,
+            "fraction": task.fraction,
+            **({} if task.n is None else {"n": task.n}),
+            **({} if task.noise is None else {"noise": task.noise}),
+            **({"lower_is_better": task.lower_is_better} if _is_directed(task) else {}),
+            "samples": _by_value(task.values),
+            **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
+        }
+        for task in baseline.tasks
+    ]
+    with replacing(path, json=True) as stream:
+        head = {"format": BASELINE_FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
+        several = {} if baseline.runs == 1 else {"runs": baseline.runs}
+        stream.write(encode({**head, **several, "tasks": tasks}, indent=1))
 
 
-def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
-    """Return the run as a baseline, the functions of its corpus metrics, and why datasets cannot be compared."""
-    tasks: list[BaselineTask] = []
-    faults: dict[str, str] = {}
-    metrics: dict[str, Statistic] = {}
-    scored = [task for task in run.tasks if task.is_scored]
-    by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
-    for task in scored:
-        name = task.name
-        try:
-            tasks.append(_baseline_task(task, by_row=by_row))
-            if task.metric.of is not None:
-                faults[name] = f"only {task.metric.n} of {task.metric.of} samples were asked"
-            elif run.status != "finished":
-                faults[name] = f"the run is {run.status}"
-            if task.corpus is not None:
-                metrics[name] = task.corpus.statistic
-        except AisPromptError as error:
-            tasks.append(BaselineTask(task.model, task.dataset, "", True, {}))
-            faults[name] = error.what
-    return Baseline(run.name, tuple(tasks), by_row), metrics, faults
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        StoreError: it cannot be read.
+        ConfigError: it is no baseline, or a baseline of another format.
+    """
+    with reading(path, fix=_AGAIN):
+        content = read_regular(path)
+    try:
+        values = decode(content.decode("utf-8-sig"))
+        if values["format"] not in (1, BASELINE_FORMAT):
+            raise ConfigError(
+                f"the baseline has format {values['format']!r}, this version reads {BASELINE_FORMAT}",
+                where=str(path),
+                fix=_AGAIN,
+            )
+        check_shape(values, BaselineFile)
+        by_row = values["format"] == 1 or values["samples_by"] == "row"
+        tasks = tuple(_task(task) for task in values["tasks"])
+        return Baseline(values["run"], tasks, by_row, int(values.get("runs", 1)))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"this is no baseline: {exception_line(error)}", where=str(path), fix=_AGAIN) from None
 
 
-def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
-    task = replace(task, by_row=by_row)
-    spec, metric, corpus = task.spec, task.metric, task.corpus
-    task.check_comparable()
-    sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
-    return BaselineTask(
-        spec.model.abbr,
-        spec.dataset.abbr,
-        metric.metric,
-        metric.fraction,
-        task.values,
-        task.size,
-        sums,
-        clusters=task.clusters,
-        lower_is_better=bool(metric.lower_is_better),
+def _by_value(values: Mapping[str, float]) -> dict[str, str]:
+    groups: dict[str, list[str]] = {}
+    for name, value in sorted(values.items()):
+        groups.setdefault(f"{value:.17g}", []).append(name)
+    return {value: " ".join(names) for value, names in sorted(groups.items(), key=lambda group: float(group[0]))}
+
+
+def _task(task: Mapping[str, Any]) -> BaselineTask:
+    values = {name: float(value) for value, names in task["samples"].items() for name in names.split(" ")}
+    sums = {name: tuple(map(float, row.split(" "))) for name, row in task.get("sums", {}).items()}
+    n = None if task.get("n") is None else int(task["n"])
+    made = BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)
+    return replace(
+        made,
+        noise=None if task.get("noise") is None else float(task["noise"]),
+        lower_is_better=bool(task.get("lower_is_better", lower_is_better(made.metric))),
     )
 
 
-def check_baseline(
-    baseline: Baseline,
-    run: Baseline,
-    min_drop: float = 0.0,
-    metrics: Mapping[str, Statistic] | None = None,
-    faults: Mapping[str, str] | None = None,
-    level: float = LEVEL,
-) -> list[Verdict]:
-    """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive without enough evidence.
-
-    A metric of which less is better drops by rising.
-
-    One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
-    in ``level`` of all cases at most, however many datasets there are.
-
-    Args:
-        baseline: the earlier run.
-        run: the run to check, as a baseline.
-        min_drop: the smallest drop that matters, in the metric's unit.
-        metrics: ``model/dataset`` of the run → the function of its metric from sums, where it is not a mean.
-        faults: ``model/dataset`` of the run → why it cannot be compared.
-        level: how often equally good runs may fail.
-
-    Raises:
-        ConfigError: one of them identifies samples by rows, the other by ids.
-    """
-    pairs, unpaired = _pairs(baseline, run, metrics or {}, faults or {})
-    verdicts = [_inconclusive(name, why) for name, why in unpaired.items()]
-    corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
-    return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
+def _is_directed(task: BaselineTask) -> bool:
+    """Return whether the file has to say the direction: less is better, or the name says so and is wrong."""
+    return task.lower_is_better or lower_is_better(task.metric)
 
 
-def _pairs(
-    baseline: Baseline, run: Baseline, metrics: Mapping[str, Statistic], faults: Mapping[str, str]
-) -> tuple[list[HeldPair], dict[str, str]]:
-    if baseline.by_row != run.by_row:
-        raise ConfigError(
-            "the run is of an earlier version, which knew samples by their whole rows, and the baseline is not",
-            where=run.run,
-            fix="let this version write the run's predictions again: give its command with -r; nothing is asked twice",
-        )
-    old = {_key(task, baseline, run): task for task in baseline.tasks}
-    pairs, unpaired = [], {}
-    for task in run.tasks:
-        name = f"{task.model}/{task.dataset}"
-        statistic = metrics.get(name)
-        before = old.get(_key(task, baseline, run))
-        fault = faults.get(name) or _cannot_pair(before, task, is_mean=statistic is None)
-        if fault:
-            unpaired[name] = fault
-        elif before is not None:
-            common = tuple(name for name in task.values if name in before.values)
-            pairs.append(HeldPair(before, task, common, statistic, task.clusters, baseline.runs))
-    missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
-    return pairs, {**unpaired, **dict.fromkeys(sorted(missing), "is in the baseline but not in the run")}
-
-
-def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
-    """Return the key of a dataset, with the model if one of the runs has several models."""
-    several = any(len({one.model for one in side.tasks}) > 1 for side in (baseline, run))
-    return f"{task.model}/{task.dataset}" if several else task.dataset
-
-
-def _inconclusive(subject: str, why: str) -> Verdict:
-    return Verdict(GATE, subject, False, f"inconclusive: {why}", inconclusive=True)
-
-
-def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
-    """Return why a dataset cannot be compared; empty if it can."""
-    if before is None:
-        return "is not in the baseline"
-    if before.metric != after.metric:
-        return f"has the metric {after.metric}, in the baseline it is {before.metric}"
-    common = len(before.values.keys() & after.values.keys())
-    all_samples = max(before.size, after.size)
-    if not common or common < ENOUGH * all_samples:
-        answered = [f"{len(side.values)} of {side.size}" for side in (before, after)]
-        return (
-            f"{common} of {all_samples} samples are answered in both runs, which is less than {ENOUGH:.0%} "
-            f"({answered[0]} in the baseline, {answered[1]} in the run)"
-        )
-    if not is_mean and not before.sums:
-        return f"the baseline has no sums for {after.metric}: write it again with aisprompt baseline"
-    return ""
-
-
-def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, tests: int) -> Verdict:
-    subject = f"{pair.after.model}/{pair.after.dataset}"
-    fewest = math.floor(-math.log2(level)) + 1  # so that all of them becoming worse is less likely than the level
-    if (units := pair.difference.units) < fewest and pair.runs == 1:
-        what = f"{units} samples or clusters cannot show a drop; {fewest} are the fewest that can"
-        return _inconclusive(subject, what)
-    significant = p_value < level
-    passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
-    change = _points(-pair.drop * pair.sign, pair)
-    words = [
-        f"{pair.after.metric} {change} on {len(pair.names)} common samples, p {p_value:.2g}",
-        *_limits_of_evidence(pair, level / tests),
-    ]
-    if significant and passed and pair.drop > 0:
-        words.append(f"significant, but less than {_points(min_drop, pair)}")
-    return Verdict(GATE, subject, passed, "; ".join(words))
-
-
-def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:
-    """Yield which drop would be found at a level of significance, and how many samples are left out."""
-    found = pair.detectable(level)
-    if pair.nothing_changed:
-        yield "nothing changed" if not pair.left_out else "nothing changed on these"
-    elif found is not None:
-        yield f"a {'rise' if pair.sign < 0 else 'drop'} of {_points(found, pair)} would be found in 80 %"
-    if pair.left_out:
-        yield f"{pair.left_out} samples that only one of the runs has answered are left out"
-
-
-def _points(value: float, pair: HeldPair) -> str:
-    """Return a difference in words; of parts of 1 in points of percent."""
-    value += 0.0  # no sign before a zero
-    return f"{round(100 * value, 1) + 0.0:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
-
-
-class HeldPair(Struct, frozen=True, dict=True):
-    """A dataset of a baseline and a run, with the samples that both have answered.
+class BaselineFile(TypedDict):
+    """A baseline: the values that later runs are held against.
 
     Attributes:
-        before, after: the dataset in the baseline and in the run.
-        names: ids of these samples; at least one.
-        statistic: computes the metric from sums; None if it is a mean.
-        clusters: the cluster of each sample that has one.
-        runs: how many runs the baseline was made of.
+        format: version of the file.
+        samples_by: ``id`` or ``row``, which identifies samples.
+        run: the run that it was made of.
+        runs: how many runs it was made of.
+        tasks: each model on each dataset.
     """
 
-    before: BaselineTask
-    after: BaselineTask
-    names: tuple[str, ...]
-    statistic: Statistic | None
-    clusters: Mapping[str, str]
-    runs: int = 1
+    format: int
+    run: str
+    tasks: list[BaselineTaskFile]
+    samples_by: NotRequired[str]
+    runs: NotRequired[int]
 
-    @property
-    def sign(self) -> int:
-        """1, or -1 for a metric of which less is better."""
-        return -1 if self.after.lower_is_better else 1
 
-    @cached_property
-    def differences(self) -> list[float]:
-        """By how much each sample is better in ``after``: below 0 if it became worse."""
-        return [self.sign * (self.after.values[name] - self.before.values[name]) for name in self.names]
+class BaselineTaskFile(TypedDict):
+    """One task in a baseline.
 
-    @cached_property
-    def difference(self) -> MeanDifference | SumsDifference:
-        """By how much the metric is better in ``after``, with interval and p-value."""
-        found = self.clusters
-        clusters = [f"cluster {found[name]}" if name in found else name for name in self.names] if found else None
-        if self.statistic is None:
-            values = [*self.before.values.values(), *self.after.values.values()]
-            bounded = self.after.fraction and min(values) >= 0 and max(values) <= 1
-            return mean_difference(self.differences, clusters, 1.0 if bounded else None)
-        before, after = (np.array([side.sums[name] for name in self.names]) for side in (self.before, self.after))
-        statistic, sign = self.statistic, self.sign
-        return sums_difference(before, after, lambda sums: sign * statistic(sums), clusters)
+    Attributes:
+        model, dataset: their ``abbr``.
+        metric: the main metric.
+        fraction: whether its values are fractions of 1.
+        samples: value → the ids of the samples that have it, separated by blanks.
+        n: answers to each question; null if they differ.
+        noise: how far the score differs between runs of the same config.
+        sums: id → the summands of a metric that is computed from sums.
+        lower_is_better: whether less of the metric is better; without it, as the name of the metric says.
+    """
 
-    @cached_property
-    def p_value(self) -> float:
-        """The p-value of the drop, by the test that fits the metric."""
-        right = None if self.runs == 1 or self.clusters or self.statistic else self._counts()
-        return self.difference.p_worse if right is None else matched_worse(*right, self.runs)
-
-    def _counts(self) -> tuple[list[int], list[int]] | None:
-        """Return the right answers to each sample in all runs of the baseline and in the run; None if not countable."""
-        before = [self.before.values[name] * self.runs for name in self.names]
-        after = [self.after.values[name] for name in self.names]
-        whole = all(abs(value - round(value)) < 1e-9 and -1e-9 < value < self.runs + 1e-9 for value in before)
-        if not whole or any(value not in (0.0, 1.0) for value in after):
-            return None
-        if self.sign < 0:  # 0 is right
-            before, after = [self.runs - value for value in before], [1 - value for value in after]
-        return [round(value) for value in before], [round(value) for value in after]
-
-    @property
-    def drop(self) -> float:
-        """By how much the metric became worse."""
-        return 0.0 - self.difference.value  # and not -0.0
-
-    def detectable(self, level: float) -> float | None:
-        """Return the drop that the test finds in 80 % of all runs; None if there is none, or it is not known."""
-        found = self.difference
-        if isinstance(found, MeanDifference) and found.best is not None:
-            n, changed = found.effective(level), (found.worse + found.better) / found.best
-            # One change more than was seen: where nothing changed, something may the next time.
-            drop = detectable_drop(round(n), (changed * n + 1) / (n + 2), level)
-            return None if drop is None else drop * found.best
-        if not found.stderr:
-            return None
-        freedom = found.units - 1
-        return found.stderr * (t_quantile(1 - level, freedom) + t_quantile(POWER, freedom))
-
-    @property
-    def nothing_changed(self) -> bool:
-        """Whether no sample changed its value."""
-        sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
-        return not any(self.differences) and all(old == new for old, new in sums)
-
-    @property
-    def left_out(self) -> int:
-        """Number of samples that only one of the runs has answered."""
-        return len(self.before.values.keys() ^ self.after.values.keys())
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    samples: dict[str, str]
+    n: NotRequired[int | None]
+    noise: NotRequired[float | None]
+    sums: NotRequired[dict[str, str]]
+    lower_is_better: NotRequired[bool]

@@ -18,18 +18,24 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from ais_prompt.comparison.changes import (
+    has_rule,
+    makers_that_differ,
+    same_judge,
+    same_metric,
+    same_prompt,
+    same_reading,
+)
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
-from ais_prompt.comparison.settings import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator, best_of, golds_of
 from ais_prompt.metrics import bootstrap_interval, exact_mean, mean_difference, spread_of, t_quantile
-from ais_prompt.models import as_flat
 from ais_prompt.plan import Task
 from ais_prompt.scoring import sample_scores
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, TaskSpec
+from ais_prompt.types import EvalSpec, Prediction
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
 RULE: Final = "scoring rule"
@@ -407,143 +413,3 @@ def _pooled_variance(values: Mapping[str, float], whole: Set[str], part: Set[str
     """Return the variance of the difference of two means if all samples vary alike."""
     weights = [1 / len(whole) - (name in part) / len(part) for name in whole]
     return pvariance([values[name] for name in sorted(whole)]) * math.fsum(weight * weight for weight in weights)
-
-
-SHOWN: Final = 100
-"""Maximum number of characters of a value that are shown."""
-
-DECODING: Final = ("generation_kwargs", "chat_template_kwargs", "max_out_len", "stop_words", "seed")
-"""Arguments of models that control generation."""
-
-
-class Change(Struct, frozen=True):
-    """A part that differs.
-
-    Attributes:
-        part: ``model``, ``decoding``, ``format``, ``template``, ``shots``, ``inferencer``, ``data``, ``extraction`` or
-            ``versions``.
-        before, after: the part in the two runs, in a few words.
-    """
-
-    part: str
-    before: str
-    after: str
-
-
-def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
-    """Return the parts that differ, in the order in which an answer is made."""
-    parts_of = _known_parts if before.is_log or after.is_log else _parts
-    parts = zip(parts_of(before), parts_of(after), strict=True)
-    return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
-
-
-def same_reading(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Return whether answers are postprocessed in the same way."""
-    return _part(before.eval.pred_postprocessor) == _part(after.eval.pred_postprocessor)
-
-
-def same_metric(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Return whether both use the same evaluator, on golds that are postprocessed in the same way."""
-    first, second = before.eval, after.eval
-    return (_part(first.evaluator), _part(first.dataset_postprocessor)) == (
-        _part(second.evaluator),
-        _part(second.dataset_postprocessor),
-    )
-
-
-def same_judge(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Return whether both use the same judge and evaluator."""
-    return before.eval.judge == after.eval.judge and same_metric(before, after)
-
-
-def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
-    """Return which of ``model`` and ``decoding`` differ.
-
-    A limit on the length is not part of decoding here: it changes only truncated answers, which are known.
-    """
-    if before.is_log or after.is_log:
-        return [
-            *([] if model_name(before) == model_name(after) else ["model"]),
-            *(["decoding"] if differing_decoding(before, after) else []),
-        ]
-    parts: dict[str, list[Any]] = {
-        "model": [task.facts.model or _model(task.spec.model) for task in (before, after)],
-        "decoding": [_decoding(task.spec) for task in (before, after)],
-    }
-    return [name for name, (old, new) in parts.items() if old != new]
-
-
-def _known_parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
-    """Yield the parts that the log of any tool tells, in the same words for all tools."""
-    yield "model", model_name(task)
-    yield "decoding", decoding(task)
-    yield "extraction", {"evaluator": _part(task.spec.dataset.eval.evaluator), **_reading(task.spec.dataset)}
-
-
-def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
-    model, dataset = task.spec.model, task.spec.dataset
-    yield "model", task.facts.model or _model(model)
-    yield "decoding", {name: value for name, value in as_flat(model.part.args).items() if name in DECODING}
-    meta = model.meta_template
-    yield "format", {"meta_template": meta and meta.config, "prompt_template": model.prompt_template}
-    yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
-    yield "shots", _part(dataset.infer.retriever)
-    yield "inferencer", _part(dataset.infer.inferencer)
-    # The digest is that of the rows, whatever their path.
-    yield "data", task.facts.data_digest or _part(dataset.source)
-    yield "reader", _plain_reader(dataset)
-    yield "extraction", {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
-    yield "versions", dict(task.versions)
-
-
-def _decoding(task: TaskSpec) -> dict[str, Any]:
-    inferencer = _part(task.dataset.infer.inferencer) or {}
-    arguments = {name: value for name, value in as_flat(task.model.part.args).items() if name in DECODING}
-    arguments["generation_kwargs"] = _without_lengths(arguments.get("generation_kwargs") or {})
-    return {**_without_lengths(arguments), "inferencer": _without_lengths(inferencer)}
-
-
-def _without_lengths(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if name not in LENGTHS}
-
-
-def _model(model: ModelSpec) -> dict[str, Any]:
-    return {"type": model.part.type, **{n: value for n, value in as_flat(model.part.args).items() if n not in DECODING}}
-
-
-def _part(spec: PartSpec | None) -> dict[str, Any] | None:
-    return None if spec is None else {"type": spec.type, **spec.args}
-
-
-def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
-    reader = replace(dataset.reader, sample=None)
-    plain = {name: value for name, value in asdict(reader).items() if name != "where" and value is not None}
-    if (draw := dataset.reader.sample) is not None:
-        plain["sample"] = {name: value for name, value in asdict(draw).items() if value is not None}
-    return plain
-
-
-def _reading(dataset: DatasetSpec) -> dict[str, Any]:
-    spec = dataset.eval
-    return {
-        "pred_postprocessor": _part(spec.pred_postprocessor),
-        "dataset_postprocessor": _part(spec.dataset_postprocessor),
-    }
-
-
-def _shortest(before: Any, after: Any) -> tuple[str, str]:
-    """Return two values in words; of two mappings only the keys that differ."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        keys = [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
-        before = {key: before[key] for key in keys if key in before}
-        after = {key: after[key] for key in keys if key in after}
-    return _shown(before), _shown(after)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Mapping):
-        text = ", ".join(f"{key}={entry!r}" for key, entry in value.items())
-    else:
-        text = "" if value is None else str(value)
-    text = text or "nothing"
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

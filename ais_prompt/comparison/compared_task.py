@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
+from ais_prompt.comparison.causes import Share, divided, reported_difference, shares_left_out
+from ais_prompt.comparison.changes import Change, changed_parts, same_prompt
 from ais_prompt.comparison.differences import Difference, common_ids, score_difference
-from ais_prompt.comparison.pairing import why_undivided
-from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric, with_common_names
-from ais_prompt.comparison.settings import same_prompt
+from ais_prompt.comparison.pairing import why_undivided, with_common_names
+from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
 from ais_prompt.types import Prediction
 
 

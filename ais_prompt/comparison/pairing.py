@@ -1,27 +1,80 @@
-"""Pair the samples of logs of different tools, which know the same question by different ids.
+"""Pair the samples of two runs, which may know the same question by different ids.
 
-Ids are believed only where the questions agree. Else samples are paired by the question, then by options and gold, then
-as near copies. Questions are compared without what all prompts of a log share, such as instructions and examples.
+Ids of logs of different tools are believed only where the questions agree. Else samples are paired by the question,
+then by options and gold, then as near copies. Questions are compared without what all prompts of a log share, such as
+instructions and examples.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.checks import find_near_copies, likeliest
-from ais_prompt.types import ChatMessage, Prediction, Sample
+from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.errors import AisPromptError
+from ais_prompt.plan import read_dataset
+from ais_prompt.types import ChatMessage, DatasetSpec, Prediction, Sample
+from ais_prompt.utils import canonical
 
 AGREEING: Final = 0.95
 """Share of equal ids whose questions must agree, for ids to be believed."""
+
 LEAST_PAIRED: Final = 0.8
 """Share of the smaller log that must be paired, for a difference to be divided."""
+
 MOST_COMPARED: Final = 5_000
 """Most samples on each side among which near copies are looked for."""
+
+
+def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask, ScoredTask]:
+    """Return the runs with equal ids for equal questions, as far as that is known.
+
+    Ids are digests of the input columns. If the runs have none in common, because they name other columns, samples are
+    paired by their whole rows, or else by the input columns that both name, with the values in the data. That needs the
+    data; without them the runs are returned as they are. Samples of logs are paired as `paired` does.
+
+    Raises:
+        StoreError, DataError: predictions are missing or broken.
+    """
+    if before.is_log or after.is_log:
+        found = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
+        return replace(before, names=found.names_of(before.predictions)), after
+    if before.knows_only_rows != after.knows_only_rows:
+        return replace(before, by_row=True), replace(after, by_row=True)
+    if before.predictions.keys() & after.predictions.keys():
+        return before, after
+    rows = replace(before, by_row=True), replace(after, by_row=True)
+    if rows[0].predictions.keys() & rows[1].predictions.keys():
+        return rows
+    names = _names_in(before.spec.dataset, after.spec.dataset)
+    return replace(before, names=names), after
+
+
+def _names_in(before: DatasetSpec, after: DatasetSpec) -> dict[str, str]:
+    """Return id in the first run → id in the second."""
+    columns = [name for name in after.reader.input_columns if name in before.reader.input_columns]
+    if not columns:
+        return {}
+    try:
+        ids = dict(_keys(after, columns))
+        return {name: ids[key] for key, name in _keys(before, columns) if key in ids}
+    except AisPromptError:
+        return {}
+
+
+def _keys(dataset: DatasetSpec, columns: Sequence[str]) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield the values of each row in these columns, with the number of equal rows before it, and the id of the row."""
+    seen: Counter[str] = Counter()
+    for sample in read_dataset(dataset).test:
+        key = canonical([sample.fields.get(column) for column in columns])
+        yield (key, seen[key]), sample.id
+        seen[key] += 1
 
 
 class Pairing(Struct, frozen=True):

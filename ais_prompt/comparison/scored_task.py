@@ -1,10 +1,9 @@
-"""A task of a stored run with its answers and scores, and the pairing of its samples with those of another run."""
+"""A task of a stored run with its answers and scores."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.pairing import paired
 from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators import CorpusEvaluator
-from ais_prompt.plan import build_evaluator, read_dataset
+from ais_prompt.plan import build_evaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.store import RunFolder, read_predictions, read_results
-from ais_prompt.types import ELSEWHERE, LOG, DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
-from ais_prompt.utils import canonical, counted
+from ais_prompt.types import ELSEWHERE, LOG, Prediction, SampleScore, Score, TaskFacts, TaskSpec
+from ais_prompt.utils import counted
 
 
 class ScoredTask(Struct, frozen=True, dict=True):
@@ -218,48 +216,3 @@ def have_one_metric(before: ScoredTask, after: ScoredTask) -> bool:
     if before.is_log or after.is_log:
         return before.metric.fraction == after.metric.fraction
     return before.metric.metric == after.metric.metric
-
-
-def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask, ScoredTask]:
-    """Return the runs with equal ids for equal questions, as far as that is known.
-
-    Ids are digests of the input columns. If the runs have none in common, because they name other columns, samples are
-    paired by their whole rows, or else by the input columns that both name, with the values in the data. That needs the
-    data; without them the runs are returned as they are. Samples of logs are paired as `paired` does.
-
-    Raises:
-        StoreError, DataError: predictions are missing or broken.
-    """
-    if before.is_log or after.is_log:
-        found = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
-        return replace(before, names=found.names_of(before.predictions)), after
-    if before.knows_only_rows != after.knows_only_rows:
-        return replace(before, by_row=True), replace(after, by_row=True)
-    if before.predictions.keys() & after.predictions.keys():
-        return before, after
-    rows = replace(before, by_row=True), replace(after, by_row=True)
-    if rows[0].predictions.keys() & rows[1].predictions.keys():
-        return rows
-    names = _names_in(before.spec.dataset, after.spec.dataset)
-    return replace(before, names=names), after
-
-
-def _names_in(before: DatasetSpec, after: DatasetSpec) -> dict[str, str]:
-    """Return id in the first run → id in the second."""
-    columns = [name for name in after.reader.input_columns if name in before.reader.input_columns]
-    if not columns:
-        return {}
-    try:
-        ids = dict(_keys(after, columns))
-        return {name: ids[key] for key, name in _keys(before, columns) if key in ids}
-    except AisPromptError:
-        return {}
-
-
-def _keys(dataset: DatasetSpec, columns: Sequence[str]) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield the values of each row in these columns, with the number of equal rows before it, and the id of the row."""
-    seen: Counter[str] = Counter()
-    for sample in read_dataset(dataset).test:
-        key = canonical([sample.fields.get(column) for column in columns])
-        yield (key, seen[key]), sample.id
-        seen[key] += 1

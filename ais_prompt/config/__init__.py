@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader
     from ais_prompt.config.parse.model import parse_meta_template
-    from ais_prompt.config.parse.run import parse_gate, parse_run
+    from ais_prompt.config.parse.run import parse_run
     from ais_prompt.config.parse.section import ConfigSection, Faults, shown
     from ais_prompt.config.parse.summary import parse_summary
     from ais_prompt.config.paths import expand, replace_paths, resolve_data_path

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
         DoubtsGolds,
         Evaluator,
         JudgedBatchEvaluator,
+        JudgeEvaluator,
         JudgeQuestion,
         MeanEvaluator,
+        PanelEvaluator,
         ScoresMeasures,
         best_of,
         golds_of,
@@ -39,20 +41,6 @@ if TYPE_CHECKING:
         LambadaEvaluator,
         OptionOrTextEvaluator,
         StringMatchEvaluator,
-    )
-    from ais_prompt.evaluators.judge import (
-        FIRST,
-        SECOND,
-        TIE,
-        CascadeEvaluator,
-        GenericLLMEvaluator,
-        JudgeEvaluator,
-        LLMRatingEvaluator,
-        OrderChange,
-        PairwiseEvaluator,
-        PanelEvaluator,
-        decide,
-        make_postprocessor,
     )
     from ais_prompt.evaluators.math import MathProcess, MATHVerifyEvaluator
     from ais_prompt.evaluators.math_worker import is_equal

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
-from ais_prompt.types import AgentStep, SampleScore, Score, lower_is_better
+from ais_prompt.types import AgentStep, JudgeVerdict, SampleScore, Score, lower_is_better
 from ais_prompt.utils import KeptChecks, is_missing
 
 
@@ -279,3 +279,41 @@ class JudgedBatchEvaluator(BatchEvaluator, Protocol):
         Raises:
             AisPromptError: data that the questions show is absent.
         """
+
+
+@runtime_checkable
+class JudgeEvaluator(Evaluator, Protocol):
+    """An evaluator that needs the verdict of a judge. Its `score` is given the verdict in place of the answer."""
+
+    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
+        """Return the values of an answer that needs no judge; None if the judge has to be asked.
+
+        Raises:
+            DataError: the gold cannot be used.
+        """
+
+    def verdict(self, text: str) -> str | None:
+        """Return the verdict in the text of a judge; None if there is none."""
+
+
+@runtime_checkable
+class PanelEvaluator(JudgeEvaluator, Protocol):
+    """A `JudgeEvaluator` that has its own rule for the verdicts of several judges, or of one about two orders.
+
+    Others take the verdict of more than half of the judges (`majority`).
+
+    Attributes:
+        compares: whether it compares the answer with the reference answer, in both orders.
+    """
+
+    compares: bool
+
+    def vote(self, verdicts: Sequence[str | None]) -> str | float | None:
+        """Return the vote of one judge; None if it has none.
+
+        Args:
+            verdicts: one, or with ``compares`` one for each order of the two answers.
+        """
+
+    def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
+        """Return the values of a sample from the votes of all judges; None if they decide nothing."""

@@ -1,4 +1,4 @@
-"""Show drift: in the terminal with a coloured difference for each kind of change, or as JSON.
+"""Show a drift: in the terminal with a coloured difference for each kind of change, or as a document.
 
 The title of a group says in a few words how its prompts have changed: "newline added before `A:`".
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
-from msgspec.structs import asdict
+from msgspec import field
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.locks.drift import PACKAGES, ChangedPrompt, Drift, Group, PartChange, TaskDrift
+from ais_prompt.locks.drift import PACKAGES, ChangedPrompt, Drift, Group, PartChange, Reason, TaskDrift
 from ais_prompt.preview import END, MARK, START, TURN, Hunk, changed_words, prompt_of_text
-from ais_prompt.types import prompt_to_json
+from ais_prompt.types import Document, prompt_to_json
 from ais_prompt.utils import counted, print_heading, printable
 
 _MOST_GROUPS: Final = 8
@@ -172,28 +172,28 @@ def _print(line: Text, console: Console) -> None:
     console.print(line, soft_wrap=True, highlight=False)
 
 
-def drift_to_json(drift: Drift) -> dict[str, Any]:
-    """Return all changes as JSON values, with one prompt in full for each group."""
+def drift_fields(drift: Drift) -> dict[str, Any]:
+    """Return the fields of `DriftDocument`: all changes, with one prompt in full for each group."""
     return {
         "equal": drift.is_none,
         "sides": list(drift.sides),
         "tasks": [_task(task) for task in drift.tasks],
         "only_before": list(drift.only_before),
         "only_after": list(drift.only_after),
-        "packages": [asdict(change) for change in drift.made_with],
+        "packages": list(drift.made_with),
     }
 
 
-def _task(task: TaskDrift) -> dict[str, Any]:
+def _task(task: TaskDrift) -> TaskChanges:
     return {
         "before": task.before.name,
         "after": task.after.name,
         "equal": task.is_none,
-        "prompts": sum(map(len, task.after.digests.values())),
+        "prompts": _count(task),
         "changed": task.changed,
         "characters": [task.before.characters, task.after.characters],
         "tokens": [task.before.tokens, task.after.tokens],
-        "parts": [asdict(change) for change in task.parts],
+        "parts": list(task.parts),
         "rows": {
             "changed": list(task.changed_rows),
             "added": list(task.added_rows),
@@ -204,7 +204,7 @@ def _task(task: TaskDrift) -> dict[str, Any]:
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: Group) -> GroupEntry:
     shown = next((prompt for prompt in group.prompts if prompt.before is not None), group.prompts[0])
     return {
         "reason": group.reason,
@@ -214,12 +214,73 @@ def _group(group: Group) -> dict[str, Any]:
     }
 
 
-def _example(prompt: ChangedPrompt) -> dict[str, Any]:
+def _example(prompt: ChangedPrompt) -> PromptExample:
     return {
         "id": prompt.sample,
         "before": None if prompt.before is None else prompt_to_json(prompt_of_text(prompt.before)),
         "after": prompt_to_json(prompt_of_text(prompt.after)),
     }
+
+
+class RowChanges(TypedDict):
+    """Numbers of rows: of those whose data changed and of new ones now, of removed ones before."""
+
+    changed: list[int]
+    added: list[int]
+    removed: list[int]
+    reordered: bool
+
+
+class PromptExample(TypedDict):
+    """A changed prompt in full, as messages or as a text; ``before`` is null if the lock has only its digest."""
+
+    id: str
+    before: Any
+    after: Any
+
+
+class GroupEntry(TypedDict):
+    """Prompts that changed in the same way: the reason, the change in a few words, all of them, and one in full."""
+
+    reason: Reason
+    title: str
+    prompts: list[dict[str, Any]]
+    example: PromptExample
+
+
+class TaskChanges(TypedDict):
+    """What changed in the prompts of one model on one dataset; of characters and tokens, the numbers before and now."""
+
+    before: str
+    after: str
+    equal: bool
+    prompts: int
+    changed: int
+    characters: list[int]
+    tokens: list[int | None]
+    parts: list[PartChange]
+    rows: RowChanges
+    groups: list[GroupEntry]
+
+
+class DriftDocument(Document, kw_only=True):
+    """What ``lock --check`` and ``diff`` print.
+
+    Attributes:
+        equal: whether nothing changed.
+        sides: the names of the two sides.
+        tasks: the tasks on both sides.
+        only_before, only_after: names of the tasks on one side only.
+        packages: versions that differ; alone they are no change.
+    """
+
+    kind: Literal["lock", "diff"]
+    equal: bool = True
+    sides: list[str] = field(default_factory=list)
+    tasks: list[TaskChanges] = field(default_factory=list)
+    only_before: list[str] = field(default_factory=list)
+    only_after: list[str] = field(default_factory=list)
+    packages: list[PartChange] = field(default_factory=list)
 
 
 def group_title(group: Group) -> str:

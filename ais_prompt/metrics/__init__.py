@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         spread_of,
         wilson_interval,
     )
-    from ais_prompt.metrics.judges import ALPHA, Confusion, Estimated, Level, agreement, krippendorff_alpha
     from ais_prompt.metrics.paired import (
         LEVEL,
         MOST_EXACT,

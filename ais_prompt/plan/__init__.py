@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from ais_prompt.plan.data_file import DataFile, Description, describe_file, describe_rows
     from ais_prompt.plan.described_model import STAND_IN, local_model, named_model, served_model
     from ais_prompt.plan.gold_kinds import KINDS, GoldKind, Golds
-    from ais_prompt.plan.judge_models import (
-        JudgedAnswer,
-        check_reference_answers,
-        judge_dataset,
-        judge_fields,
-        pair_fields,
-        reference_answer_of,
-        shown_answer,
-    )
     from ais_prompt.plan.named_config import ReadConfig, read_spec
     from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
     from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         phrases_of,
         plain_phrase,
     )
-    from ais_prompt.postprocess.judge_replies import generic_llmjudge_postprocess, judge_rating_postprocess, only_tag
     from ais_prompt.postprocess.labels import label_postprocess, same_label
     from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
     from ais_prompt.postprocess.numbers import (
@@ -53,7 +52,8 @@ if TYPE_CHECKING:
         match_answer_pattern,
     )
     from ais_prompt.postprocess.readable import said
-    from ais_prompt.postprocess.stated import last_boxed
+    from ais_prompt.postprocess.rule_engine import REACH, Candidate, Doubts, Rank, doubts, strongest
+    from ais_prompt.postprocess.stated import boxed_spans, last_boxed
     from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, read_calls, tool_calls_postprocess
 else:
     __getattr__, __dir__ = offered(__name__, "postprocessors")

@@ -37,6 +37,15 @@ if TYPE_CHECKING:
         prompt_of_text,
         text_of_prompt,
     )
+    from ais_prompt.preview.question_lines import prompts_of, question_text, questions, snippet, text_or_json
+    from ais_prompt.preview.run_prompts import (
+        align,
+        kept_prompts,
+        stored_prompts,
+        traced_origins,
+        traced_views,
+        write_prompts,
+    )
     from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
 else:
     __getattr__, __dir__ = offered(__name__)

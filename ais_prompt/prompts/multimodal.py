@@ -28,7 +28,7 @@ from ais_prompt.utils import has_scheme, listed
 END: Final = "<AIS_CONTENT_TAG>"
 """The marker at the end of each piece; the last piece may lack it."""
 
-STARTS: Final = {
+STARTS: Final[dict[str, str]] = {
     "text": "<AIS_TEXT_START>",
     "image": "<AIS_IMAGE_START>",
     "video": "<AIS_VIDEO_START>",

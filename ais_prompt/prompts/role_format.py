@@ -16,7 +16,7 @@ from ais_prompt.prompts.sections import EXAMPLES_KEPT
 from ais_prompt.types import ChatMessage, Content
 from ais_prompt.utils import defined_at, guarded_call
 
-ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
+ROLE_NAMES: Final[dict[str, str]] = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a dataset's turn → role of a message, in the order of a round."""
 
 META_TEMPLATE: Final = MetaTemplate(

@@ -6,10 +6,12 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 from msgspec import NODEFAULT, Struct, field
 from msgspec.structs import fields as struct_fields
+
+from ais_prompt.types import Document
 
 REQUIRED: Final = "(required)"
 """In place of a default."""
@@ -149,3 +151,37 @@ def _items(section: str) -> dict[str, str]:
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
+
+
+class ArgumentEntry(TypedDict):
+    """An argument, key or option: its default as it is written, empty if there is nothing to say."""
+
+    name: str
+    kind: str
+    default: str
+    meaning: str
+
+
+class DescribedEntry(TypedDict):
+    """What the reference says of a name; ``facts`` are further pairs of a title and a text."""
+
+    name: str
+    group: str
+    kind: str
+    summary: str
+    text: str
+    arguments: list[ArgumentEntry]
+    usage: str
+    also: list[str]
+    facts: list[tuple[str, str]]
+
+
+class DescribeDocument(Document, kw_only=True):
+    """What ``describe`` prints.
+
+    Attributes:
+        entries: all things of that name.
+    """
+
+    kind: Literal["describe"]
+    entries: list[DescribedEntry] = field(default_factory=list)

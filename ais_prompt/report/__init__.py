@@ -5,55 +5,21 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.report.answer_reading import describe, unread_answers
-    from ais_prompt.report.audit import describe_audits
-    from ais_prompt.report.comparison import (
-        FEW,
-        FurtherComparison,
-        comparison_json,
-        difference_json,
-        print_comparison,
-        print_model_difference,
-    )
-    from ais_prompt.report.documents import (
-        BenchmarkEntry,
-        Document,
-        FoundConfig,
-        Named,
-        ProviderEntry,
-        TaskEstimate,
-        all_documents,
-        audit_entries,
-        document_of,
-        faults,
-        remarks,
-        schema_of_document,
-        task_ends,
-        task_estimates,
-        trials,
-    )
-    from ais_prompt.report.explanation import flip_lines, questions_of
+    from ais_prompt.report.answer_reading import describe, describe_audits, unread_answers
     from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
-    from ais_prompt.report.gate_verdicts import (
-        advice_lines,
-        alarm_words,
-        describe_claim,
-        gate_lines,
-        to_junit,
-        to_pull_request,
-    )
     from ais_prompt.report.language import label_language, term
     from ais_prompt.report.matrix import print_matrix
-    from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.progress_board import RunProgress, run_progress
-    from ais_prompt.report.question_lines import questions
+    from ais_prompt.report.score_notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask, read_stored_results, text_of_content
     from ais_prompt.report.summary import (
         LONG_HEADER,
         csv_lines,
         long_cells,
+        markdown_cell,
         print_speed,
         print_summary,
+        to_markdown,
         write_speed,
         write_summary,
     )
@@ -73,17 +39,15 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
     from ais_prompt.report.web.overview import distributions, overview
     from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
-    from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side
-    from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
-    from ais_prompt.report.web.run_prompts import (
-        align,
-        kept_prompts,
+    from ais_prompt.report.web.prompt_page import (
+        prompt_html,
+        prompts_page,
         prompts_part,
+        questions_html,
         sample_prompts_html,
-        traced_origins,
-        traced_views,
-        write_prompts,
+        side_by_side,
     )
+    from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.sample import Judgement, SampleChunk, judgement_places, read_judgements
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of

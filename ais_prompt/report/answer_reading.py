@@ -1,20 +1,24 @@
-"""Show how answers are read: what a postprocessor makes of ordinary phrasings, and an answer that it did not read."""
+"""Show how answers are read: by postprocessors of ordinary phrasings, by audited scorers, and not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ais_prompt.checks import PHRASINGS, ExtractionTrial, LostAnswer
-from ais_prompt.report.notes import ALL, NAMED
+from ais_prompt.checks import PHRASINGS, ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
+from ais_prompt.report.score_notes import ALL, NAMED
 from ais_prompt.scoring import TaskOutcome
 from ais_prompt.store import RunFolder, read_details, read_predictions
 from ais_prompt.utils import counted, printable
 
 MANY: Final = 0.2
 """Share of unparsed answers above which one of them is shown."""
+
 _SHOWN: Final = 200
 """Characters of the answer that are shown: its end, where most answers are."""
+
+_LONGEST_ANSWER = 120
+"""Characters of an answer that are shown."""
 
 
 def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
@@ -70,3 +74,19 @@ def _first(folder: RunFolder, task: TaskOutcome) -> str:
     answer = next((one.prediction for one in predictions if one.sample_id == sample), "")
     text = answer if isinstance(answer, str) else str((answer or [""])[-1])  # of a dialogue, the last turn
     return printable(text.strip()[-_SHOWN:])
+
+
+def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
+    """Yield a line for each audited dataset, and one for each answer that knows nothing and scores above chance."""
+    for audit in audits:
+        tried = (
+            "quoted verdicts" if not audit.samples else f"{counted(audit.samples, 'sample')}, chance {audit.chance:.0%}"
+        )
+        result = "scores above chance:" if audit.fooled else audit.rejects or "nothing scores above chance"
+        yield f"Audit of {audit.dataset} ({audit.scorer}; {tried}): {result}"
+        yield from map(_fooled_line, audit.fooled)
+
+
+def _fooled_line(fooled: FooledScorer) -> str:
+    text = fooled.text if len(fooled.text) <= _LONGEST_ANSWER else fooled.text[:_LONGEST_ANSWER] + "…"
+    return f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"

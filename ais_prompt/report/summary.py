@@ -6,7 +6,6 @@ CSV and JSON have full precision, tables and Markdown rounded numbers. Notes bel
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.notes import NAMED, summary_notes, worst_notes
+from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
 from ais_prompt.scoring import Row, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
 from ais_prompt.types import STATUSES, Speed, Times
@@ -197,25 +196,24 @@ def to_markdown(rows: Sequence[Row]) -> str:
         lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
         tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
     tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {escaped(note)}\n" for note in summary_notes(rows, starred=len(models) > 1)))
+    tables.append("".join(f"- {markdown_cell(note)}\n" for note in summary_notes(rows, starred=len(models) > 1)))
     return "\n".join(table for table in tables if table)
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
     """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
     aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
-    rows = [[escaped(text) for text in header], aligned, *([escaped(text) for text in line] for line in lines)]
+    rows = [
+        [markdown_cell(text) for text in header],
+        aligned,
+        *([markdown_cell(text) for text in line] for line in lines),
+    ]
     return "".join(f"| {' | '.join(line)} |\n" for line in rows)
 
 
-def escaped(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
-
-
-def text_or_json(value: Any) -> str:
-    """Return a text as it is, and anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:

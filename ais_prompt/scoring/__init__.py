@@ -15,10 +15,8 @@ if TYPE_CHECKING:
         warning_of,
     )
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
-    from ais_prompt.scoring.background import BackgroundScoring
+    from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-    from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
-    from ais_prompt.scoring.judges.verdicts import question_id, questions_about
     from ais_prompt.scoring.rows import (
         REFERENCE_NOTE,
         Line,
@@ -54,6 +52,9 @@ if TYPE_CHECKING:
         UNUSABLE_GOLD,
         Scorer,
         composed,
+        failure_kind,
+        place_of,
+        scoring,
     )
     from ais_prompt.scoring.scorers import scorer_of
     from ais_prompt.scoring.worker import Scored, has_own_parts, read_values

@@ -32,7 +32,7 @@ from ais_prompt.metrics import (
     vote_classes,
 )
 from ais_prompt.scoring.batch_scorer import BatchScorer
-from ais_prompt.scoring.judges.verdicts import JudgedScorer
+from ais_prompt.scoring.judged_scorer import JudgedScorer
 from ais_prompt.scoring.scorer import SAME, Scorer, composed, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 

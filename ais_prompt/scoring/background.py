@@ -13,16 +13,43 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
+from msgspec import Struct
+
+from ais_prompt.judges import Question
 from ais_prompt.plan import Task
-from ais_prompt.scoring.judges.questions import AnsweredTask, answers_to_judge
-from ais_prompt.scoring.judges.verdicts import Question
-from ais_prompt.scoring.worker import ScoreCall, Scored, ScoringProcess, ToJudge, ToJudgeCall, is_risky
+from ais_prompt.scoring.worker import (
+    ScoreCall,
+    Scored,
+    ScoringProcess,
+    ToJudge,
+    ToJudgeCall,
+    answers_to_judge,
+    is_risky,
+)
 from ais_prompt.store import RunFolder
 
 logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
+
+
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
+
+    Attributes:
+        task: which one.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
+    """
+
+    task: Task
+    asked: int | None
+    stopped_of: int | None
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether judges have to be asked before it can be scored."""
+        return bool(self.task.dataset.judges) and not self.task.spec.is_reference
 
 
 class BackgroundScoring:

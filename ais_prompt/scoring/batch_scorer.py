@@ -16,13 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator, JudgeQuestion
+from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator
+from ais_prompt.judges import batch_question_id, by_judge
 from ais_prompt.metrics import AnswerCounts, mean_scores
 from ais_prompt.plan import PlannedDataset, Task
-from ais_prompt.scoring.judges.verdicts import by_judge
 from ais_prompt.scoring.scorer import Scorer, failure_kind
 from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score, prompts_to_json
-from ais_prompt.utils import digest
 
 T = TypeVar("T")
 
@@ -238,11 +237,6 @@ def judged(
     of_answers = [[str(reply.prediction) for reply in replies] for sample, replies in said if sample not in unjudged]
     of_judges = list(zip(*of_answers, strict=True)) or [()]
     return [JudgedAnswers(Answers(ids, replace(batch, judgements=list(texts))), unjudged) for texts in of_judges]
-
-
-def batch_question_id(sample_id: str, question: JudgeQuestion) -> str:
-    """Return the id of a judge's question about an answer of a batch."""
-    return f"{sample_id}-{digest(dict(question.fields))}"
 
 
 def read(reader: Scorer, prediction: Prediction) -> SampleScore:

@@ -24,14 +24,10 @@ from ais_prompt.evaluators import (
     JudgeEvaluator,
     unread_value,
 )
+from ais_prompt.judges import NOT_JUDGED, agreement_of_judges, scores_of_judges
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
 from ais_prompt.scoring.answers import RepeatScorer
-from ais_prompt.scoring.judges.verdicts import (
-    NOT_JUDGED,
-    agreement_of_judges,
-    scores_of_judges,
-)
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
 from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results

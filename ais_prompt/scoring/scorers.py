@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import check_k
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgedBatchEvaluator, JudgeEvaluator
+from ais_prompt.judges import Verdicts
 from ais_prompt.plan import PlannedDataset, Task, build_postprocessor
 from ais_prompt.scoring.answers import DialogueScorer, RepeatScorer, single_answers
 from ais_prompt.scoring.batch_scorer import (
@@ -27,7 +28,7 @@ from ais_prompt.scoring.batch_scorer import (
     joint_verdict,
     judged,
 )
-from ais_prompt.scoring.judges.verdicts import JudgedScorer, JudgementOf, Verdicts
+from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import PartSpec, Prediction, SampleScore

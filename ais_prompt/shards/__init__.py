@@ -9,8 +9,32 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.shards.merge import agreement, collect, forget_partial, journals_of, merge_journals, open_partial
-    from ais_prompt.shards.partition import distribute, held_tasks, open_runner, prepare_partition, share_of, work_of
+    from ais_prompt.shards.partition import (
+        distribute,
+        held_tasks,
+        open_runner,
+        prepare_partition,
+        shard_tasks,
+        share_of,
+        work_of,
+    )
     from ais_prompt.shards.processes import LocalRunner
     from ais_prompt.shards.runner import Runner, ShardWork, run_shards
+    from ais_prompt.shards.shard_folders import (
+        BEAT,
+        EVERYTHING,
+        SILENCE,
+        HeldTasks,
+        is_asked,
+        is_merged,
+        join_shards,
+        latest_shards,
+        list_shard_folders,
+        open_shard,
+        parse_shard,
+        read_held,
+        shared_run_folder,
+    )
+    from ais_prompt.shards.shared_servers import leave_config, serve
 else:
     __getattr__, __dir__ = offered(__name__, "partitioners", "runners")

@@ -20,6 +20,7 @@ from ais_prompt.models import full_identity
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.scoring import check_answers
 from ais_prompt.secrets import SECRETS
+from ais_prompt.shards.shard_folders import list_shard_folders, stored_agreements
 from ais_prompt.store import (
     PredictionSorter,
     RequestKeys,
@@ -27,11 +28,9 @@ from ais_prompt.store import (
     addresses_of,
     done_tasks,
     hold_writer_lock,
-    list_shard_folders,
     prediction_sorter,
     read_run_file,
     refuse_links,
-    stored_agreements,
     stored_lines,
     try_file_lock,
     writing,

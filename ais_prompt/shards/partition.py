@@ -6,24 +6,25 @@ are distributed over the shards, the costliest group first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from heapq import heapify, heapreplace
 
-from ais_prompt.engine import estimate, gpus_of
+from ais_prompt.engine import ShardTask, estimate, gpus_of
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
 from ais_prompt.models import BatchModel, StartsServer
 from ais_prompt.plan import Plan, PlannedModel, Task, build_partitioner, build_runner
 from ais_prompt.shards.runner import Runner, ShardWork
-from ais_prompt.store import (
+from ais_prompt.shards.shard_folders import (
     EVERYTHING,
     HeldTasks,
-    RunFolder,
+    list_shard_folders,
     partition_key,
+    read_held,
     read_partition,
     record_partition,
-    safe_name,
 )
+from ais_prompt.store import RunFolder, safe_name
 from ais_prompt.types import Budget, Chunk, Partition, RunSpec, Shard, TaskSize
 
 
@@ -185,3 +186,26 @@ def _check(chunks: Sequence[Chunk], tasks: Sequence[TaskSize], found: dict[str, 
             raise PartError(what, where="partitioner", fix="correct its `groups`")
     if len(chunks) != sum(map(len, found.values())):
         raise PartError("the partitioner gives a portion twice", where="partitioner", fix="correct its `groups`")
+
+
+def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: HeldTasks) -> dict[str, ShardTask]:
+    """Return what a shard asks of each of its tasks, and which folders may have answers to that.
+
+    Args:
+        names: of its tasks.
+        folder: the run folder that all shards share.
+        shard: the shard.
+        held: what it asks.
+
+    Raises:
+        StoreError: what another shard asks cannot be read.
+    """
+    # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
+    sessions = [(one.folder, one.shard, read_held(one.folder)) for one in list_shard_folders(folder)]
+    found: dict[str, ShardTask] = {}
+    for name in names:
+        own = held.of(name, shard)
+        assert own is not None  # it is one of its tasks
+        theirs = [(root, other.of(name, its_shard)) for root, its_shard, other in sessions]
+        found[name] = ShardTask(own, [folder, *(root for root, one in theirs if one is not None and one.overlaps(own))])
+    return found

@@ -15,7 +15,8 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store import RunFolder, ShardFolder, list_shard_folders
+from ais_prompt.shards.shard_folders import ShardFolder, list_shard_folders
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Shard
 from ais_prompt.utils import tracking
 

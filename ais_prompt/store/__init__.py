@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.store.baseline_file import FORMAT, Baseline, BaselineTask, read_baseline, write_baseline
     from ais_prompt.store.disk import reading, replacing, system_error, writing
     from ais_prompt.store.journal import Journal, JournalView, open_cache
     from ais_prompt.store.layout import RunFolder, create_run_folder, refuse_links, safe_name
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.store.request_keys import FormerKeys, RequestKeys
     from ais_prompt.store.results import (
-        BaselineFile,
         JournalLine,
         PredictionLine,
         Results,
@@ -51,25 +49,6 @@ if TYPE_CHECKING:
         is_own,
         locate_run,
         read_run_file,
-    )
-    from ais_prompt.store.shard_folders import (
-        BEAT,
-        EVERYTHING,
-        SILENCE,
-        HeldTasks,
-        ShardFolder,
-        is_merged,
-        join_shards,
-        latest_shards,
-        list_shard_folders,
-        open_shard,
-        parse_shard,
-        partition_key,
-        read_held,
-        read_partition,
-        record_partition,
-        shared_run_folder,
-        stored_agreements,
     )
     from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 else:

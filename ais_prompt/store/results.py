@@ -311,49 +311,6 @@ class PredictionLine(TypedDict):
     failed_turn: NotRequired[int]
 
 
-class BaselineFile(TypedDict):
-    """A baseline: the values that later runs are held against.
-
-    Attributes:
-        format: version of the file.
-        samples_by: ``id`` or ``row``, which identifies samples.
-        run: the run that it was made of.
-        runs: how many runs it was made of.
-        tasks: each model on each dataset.
-    """
-
-    format: int
-    run: str
-    tasks: list[BaselineTaskFile]
-    samples_by: NotRequired[str]
-    runs: NotRequired[int]
-
-
-class BaselineTaskFile(TypedDict):
-    """One task in a baseline.
-
-    Attributes:
-        model, dataset: their ``abbr``.
-        metric: the main metric.
-        fraction: whether its values are fractions of 1.
-        samples: value → the ids of the samples that have it, separated by blanks.
-        n: answers to each question; null if they differ.
-        noise: how far the score differs between runs of the same config.
-        sums: id → the summands of a metric that is computed from sums.
-        lower_is_better: whether less of the metric is better; without it, as the name of the metric says.
-    """
-
-    model: str
-    dataset: str
-    metric: str
-    fraction: bool
-    samples: dict[str, str]
-    n: NotRequired[int | None]
-    noise: NotRequired[float | None]
-    sums: NotRequired[dict[str, str]]
-    lower_is_better: NotRequired[bool]
-
-
 def check_shape(values: Any, shape: Any) -> Any:
     """Return the value of a file if it has the shape; unknown keys are allowed.
 

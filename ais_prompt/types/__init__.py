@@ -6,6 +6,8 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
+    from ais_prompt.types.document import Document, Fault
+    from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
     from ais_prompt.types.key import (
         NEEDED,
         Amount,
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
         split_names,
         template_text,
     )
-    from ais_prompt.types.limits import COUNTS, Budget, Gate, Price, Used
+    from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
         ChatMessage,

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from ais_prompt.types.gate import Gate
 from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
-from ais_prompt.types.limits import Budget, Gate, Price
+from ais_prompt.types.limits import Budget, Price
 from ais_prompt.types.request import ChatMessage
 from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
 

@@ -6,8 +6,10 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.verbs.api import load_config
-    from ais_prompt.verbs.check import RunGates, check_source, open_gates
-    from ais_prompt.verbs.judge_check import Judge, check_judges
+    from ais_prompt.verbs.check import audit_entries, check_source, remarks, trials
+    from ais_prompt.verbs.documents import all_documents, document_of, faults, schema_of_document
+    from ais_prompt.verbs.judge_check import check_judges, measured_judge
+    from ais_prompt.verbs.list_document import BenchmarkEntry, FoundConfig, Named, ProviderEntry
     from ais_prompt.verbs.open_run import export
     from ais_prompt.verbs.request_files import begin_run, read_answer_files, write_requests
     from ais_prompt.verbs.run import (
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
         started_parts,
         with_found_models,
     )
+    from ais_prompt.verbs.run_document import TaskEstimate, task_ends, task_estimates
     from ais_prompt.verbs.run_session import FailureLimit, RunMode, Session
-    from ais_prompt.verbs.shards import is_asked, run_shard, serve, shard_tasks
+    from ais_prompt.verbs.shards import run_shard
 else:
     __getattr__, __dir__ = offered(__name__)

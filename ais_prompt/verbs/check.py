@@ -1,37 +1,26 @@
-"""Check a config, and check a run against its gates.
-
-A check finds faults, warnings, what postprocessors lose, and what claims need. Gates are those of the config and of the
-command line, and a baseline.
-"""
+"""Check a config: its faults, warnings, what postprocessors lose, and what claims need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.checks import (
+    PHRASINGS,
     ExtractionTrial,
     PromptWarning,
     ScorerAudit,
     audit_scorer,
     checked,
-    faults_of_gates,
     try_extraction,
 )
-from ais_prompt.config import Options, parse_gate
-from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.config import Options
+from ais_prompt.gates import Claim, checked_gates, claims_of
 from ais_prompt.plan import Plan
-from ais_prompt.scoring import Row
-from ais_prompt.steps import metrics_of_modes, mode_of_metric
-from ais_prompt.store import Baseline
-from ais_prompt.types import Gate
-from ais_prompt.utils import advice
-
-if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
-    from ais_prompt.comparison import Verdict
+from ais_prompt.types import Document
+from ais_prompt.verbs.run_document import TaskEstimate
 
 
 class CheckResult(Struct, frozen=True):
@@ -52,19 +41,6 @@ class CheckResult(Struct, frozen=True):
     audits: Sequence[ScorerAudit] = ()
 
 
-class Claim(Struct, frozen=True):
-    """A gate with a confidence, for one of the datasets that it concerns.
-
-    Attributes:
-        dataset: its ``abbr``.
-        samples: questions of the dataset.
-    """
-
-    gate: Gate
-    dataset: str
-    samples: int
-
-
 def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
     """Check a config without loading weights or asking a model.
 
@@ -77,113 +53,104 @@ def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: 
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     plan, warnings = checked(options, thorough=True)
-    conditions = _checked_gates(plan, gates)
+    conditions = checked_gates(plan, gates)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     audits = [*filter(None, map(audit_scorer, plan.datasets))] if audit_scorers else []
-    return CheckResult(plan, warnings, extractions, _claims(plan, conditions), audits)
+    return CheckResult(plan, warnings, extractions, claims_of(plan, conditions), audits)
 
 
-class RunGates(Struct, frozen=True):
-    """The conditions of a run: its gates, and a baseline to compare with.
+class Remark(Struct, frozen=True):
+    """A warning about prompts, or a note about a translated config (``label``)."""
+
+    label: str
+    what: str
+    where: str = ""
+    fix: str = ""
+
+
+class ExtractionEntry(Struct, frozen=True):
+    """How well a postprocessor finds golds in ordinary phrasings; ``lost`` names those that lose one."""
+
+    dataset: str
+    postprocessor: str
+    golds: int
+    phrasings: int
+    lost: list[str]
+
+
+class FooledEntry(Struct, frozen=True):
+    """An answer that knows nothing and scores above chance: its name, text and score (0 to 1), and who read it."""
+
+    answer: str
+    text: str
+    score: float
+    rule: str
+
+
+class AuditEntry(Struct, frozen=True):
+    """The audit of the scorer of a dataset.
 
     Attributes:
-        gates: the conditions of the config and of the command line.
-        baseline: the run that this one is compared with; None for none.
-        min_drop: the smallest drop that matters, in the metric's unit.
-        level: how often equally good runs may fail.
+        dataset, scorer: the dataset, and its postprocessor and evaluator.
+        samples: samples that were tried; 0 for a judge.
+        chance: score of the best answer that reads nothing, 0 to 1.
+        fooled: the answers that score above chance.
+        rejects: why the golds themselves are no right answers; empty if they are.
     """
 
-    gates: Sequence[Gate]
-    baseline: Baseline | None
-    min_drop: float
-    level: float
-
-    def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
-        """Return the verdict of each gate.
-
-        Args:
-            rows: the summary of the run.
-            root: its run folder.
-
-        Raises:
-            StoreError: results are missing or broken.
-        """
-        if not self.gates and self.baseline is None:
-            return []
-        from ais_prompt.comparison import check_claims, check_gates, check_run, read_stored_run
-
-        claims = [gate for gate in self.gates if gate.needs_samples]
-        found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)
-        if claims:
-            found += check_claims(claims, read_stored_run(str(root)), self.baseline)
-        if self.baseline is not None:
-            found += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
-        return found
+    dataset: str
+    scorer: str
+    samples: int
+    chance: float
+    fooled: list[FooledEntry]
+    rejects: str = ""
 
 
-def open_gates(
-    plan: Plan,
-    gates: Sequence[str],
-    baseline: str | None,
-    min_drop: float,
-    level: float,
-    *,
-    mode: str = "all",
-) -> RunGates:
-    """Read gates and baseline before anything is asked.
+class CheckDocument(Document, kw_only=True):
+    """What ``check`` prints.
 
-    Args:
-        plan: the plan of the run, whose config may have gates too.
-        gates: conditions as on the command line.
-        baseline: path of a baseline file, or a run.
-        min_drop, level: as in `RunGates`.
-        mode: of the run. Gates of the config about metrics of other modes are left out: one config has both.
-
-    Raises:
-        ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
-    """
-    conditions = _checked_gates(plan, gates, mode)
-    if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
-        what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
-        raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
-    if baseline is None:
-        return RunGates(conditions, None, min_drop, level)
-    from ais_prompt.comparison import open_baseline
-
-    return RunGates(conditions, open_baseline(baseline, str(plan.spec.work_dir)), min_drop, level)
-
-
-def _checked_gates(plan: Plan, gates: Sequence[str], mode: str | None = None) -> list[Gate]:
-    """Return the gates of a config and of the command line about what a mode measures; None for all.
-
-    Raises:
-        ConfigError: a gate cannot be understood.
-        ConfigFaults: gates make no sense for the plan.
+    Attributes:
+        models, datasets: numbers of each; 0 if the config has faults.
+        warnings: what you may not expect of the prompts.
+        extractions: how well each postprocessor finds golds.
+        claims: what gates with a confidence need, in words.
+        estimates: what each task of a served model would ask.
+        audits: what scorers give to answers that know nothing, with ``--audit``.
     """
 
-    def fits(gate: Gate) -> bool:
-        if gate.counts_answers or mode is None:
-            return True
-        own = metrics_of_modes().get(mode)
-        return gate.name in own if own else mode_of_metric(gate.name) is None
-
-    given = [parse_gate(text, "--gate") for text in gates]
-    if wrong := next((gate for gate in given if not fits(gate)), None):
-        own = metrics_of_modes().get(str(mode))
-        fix = advice(wrong.name, sorted(own)) if own else f"add -m {mode_of_metric(wrong.name)}"
-        raise ConfigError(f"this mode does not measure {wrong.name}", where=f"--gate {wrong.text!r}", fix=fix)
-    conditions = [*filter(fits, plan.spec.gates), *given]
-    if faults := faults_of_gates(conditions, plan):
-        raise ConfigFaults(faults)
-    return conditions
+    kind: Literal["check"]
+    models: int = 0
+    datasets: int = 0
+    warnings: list[Remark] = field(default_factory=list)
+    extractions: list[ExtractionEntry] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    estimates: list[TaskEstimate] = field(default_factory=list)
+    audits: list[AuditEntry] = field(default_factory=list)
 
 
-def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
-    models = [model.spec.abbr for model in plan.models]
+def remarks(warnings: Sequence[PromptWarning]) -> list[Remark]:
+    """Return warnings and notes."""
+    return [Remark(one.label, one.what, one.where, one.fix) for one in warnings]
+
+
+def trials(found: Sequence[ExtractionTrial]) -> list[ExtractionEntry]:
+    """Return the trials of postprocessors."""
     return [
-        Claim(gate, dataset.spec.abbr, len(dataset.data.test))
-        for gate in gates
-        if gate.confidence
-        for dataset in plan.datasets
-        if any(gate.concerns(model, dataset.spec.abbr) for model in models)
+        ExtractionEntry(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
+        for one in found
+    ]
+
+
+def audit_entries(found: Sequence[ScorerAudit]) -> list[AuditEntry]:
+    """Return the audits of scorers."""
+    return [
+        AuditEntry(
+            audit.dataset,
+            audit.scorer,
+            audit.samples,
+            audit.chance,
+            [FooledEntry(one.answer, one.text, one.score, one.rule) for one in audit.fooled],
+            audit.rejects,
+        )
+        for audit in found
     ]

@@ -4,43 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal, TypedDict
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from ais_prompt.data import read_file
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics import Confusion, Estimated, krippendorff_alpha
+from ais_prompt.judges import Confusion, Judge, krippendorff_alpha, read_labels
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import locate_run
-from ais_prompt.utils import listed
-
-_LABELS: Mapping[str, bool] = {
-    **dict.fromkeys(("1", "1.0", "true", "right", "correct", "yes"), True),
-    **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect", "no"), False),
-}
-
-
-class Judge(Struct, frozen=True):
-    """What is known of the judge of one task.
-
-    Attributes:
-        task: ``model/dataset``.
-        run: name of the run folder.
-        verdicts: sample id → whether the judge calls the answer right.
-        confusion: its verdicts beside the labels.
-        unjudged: labelled answers without a verdict.
-    """
-
-    task: str
-    run: str
-    verdicts: Mapping[str, bool]
-    confusion: Confusion
-    unjudged: int
-
-    @property
-    def corrected(self) -> Estimated | None:
-        """The share of right answers, corrected for the errors of the judge."""
-        return self.confusion.corrected(sum(self.verdicts.values()), len(self.verdicts))
+from ais_prompt.types import Document
 
 
 class JudgeCheck(Struct, frozen=True):
@@ -79,30 +51,6 @@ def check_judges(runs: Sequence[str], labels: Path, work_dir: Path, task: str | 
     return JudgeCheck(judges, krippendorff_alpha(rated) if len(judges) > 1 else None, several)
 
 
-def read_labels(file: Path) -> dict[str, bool]:
-    """Return sample id → label of a file.
-
-    Raises:
-        DataError: it lacks a column, an id is there twice, or a label is neither right nor wrong.
-    """
-    table = read_file(file)
-    for column in ("id", "label"):
-        if column not in table.columns:
-            what = f"the labels have no column {column!r} (there are {listed(table.columns)})"
-            raise DataError(what, where=str(file), fix='write rows such as {"id": "68ce634d8fd5", "label": true}')
-    found: dict[str, bool] = {}
-    for number, row in enumerate(table):
-        where, sample = f"{file}, row {number}", str(row["id"])
-        label = _LABELS.get(str(row["label"]).strip().casefold())
-        if label is None:
-            what = f"the label {row['label']!r} is neither right nor wrong"
-            raise DataError(what, where=where, fix=f"write one of {listed(_LABELS)}")
-        if sample in found:
-            raise DataError(f"the id {sample!r} is there twice", where=where, fix="keep one of them")
-        found[sample] = label
-    return found
-
-
 def _judge(run: str, labels: Mapping[str, bool], work_dir: Path, task: str | None, file: Path) -> Judge:
     folder = locate_run(work_dir, run)
     stored = _task(read_stored_results(folder).tasks, task, str(folder.root))
@@ -133,3 +81,48 @@ def _task(tasks: Sequence[StoredTask], wanted: str | None, where: str) -> Stored
         what = f"the run has no scored task {wanted!r}" if wanted else f"the run has {len(found)} scored tasks"
         raise ConfigError(what, where=where, fix=f"name one: --task {names[0] if names else 'MODEL/DATASET'}")
     return found[0]
+
+
+class MeasuredJudge(TypedDict):
+    """A judge against labels of people: shares with their 95 % intervals, null if unknown."""
+
+    run: str
+    task: str
+    labelled: int
+    unjudged: int
+    score: float
+    sensitivity: list[float] | None
+    specificity: list[float] | None
+    kappa: list[float] | None
+    corrected: list[float] | None
+
+
+class JudgeCheckDocument(Document, kw_only=True):
+    """What ``judge-check`` prints; each measure is the value and both ends of its interval.
+
+    Attributes:
+        judges: one entry for each judge.
+        alpha: Krippendorff's alpha of several judges; null for one, or if nothing varies.
+    """
+
+    kind: Literal["judge-check"]
+    judges: list[MeasuredJudge] = field(default_factory=list)
+    alpha: float | None = None
+
+
+def measured_judge(judge: Judge) -> dict[str, Any]:
+    """Return a judge for the document of ``--json``."""
+    measures = {
+        "sensitivity": judge.confusion.sensitivity,
+        "specificity": judge.confusion.specificity,
+        "kappa": judge.confusion.kappa,
+        "corrected": judge.corrected,
+    }
+    return {
+        "run": judge.run,
+        "task": judge.task,
+        "labelled": judge.confusion.n,
+        "unjudged": judge.unjudged,
+        "score": sum(judge.verdicts.values()) / len(judge.verdicts),
+        **{name: None if one is None else [one.value, one.low, one.high] for name, one in measures.items()},
+    }

@@ -25,7 +25,8 @@ from ais_prompt.engine import AskingOptions, ModelWorkers, ShardTask, Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models import ApiModel, BatchModel, Model, StartedServers, StartsServer, address_of
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
-from ais_prompt.report import forget_report, write_prompts, write_report, write_speed, write_summary
+from ais_prompt.preview import write_prompts
+from ais_prompt.report import forget_report, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
 from ais_prompt.steps import tell

@@ -22,17 +22,18 @@ from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
 
-from ais_prompt.engine import AskingOptions, ModelWorkers, TaskJob, error_of, run_local
+from msgspec.structs import replace
+
+from ais_prompt.engine import AskingOptions, ModelWorkers, OpenProgress, TaskJob, error_of, run_local
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import AgentInferencer
+from ais_prompt.judges import JudgeQuestions
 from ais_prompt.models import AsyncModel, Model, address_of, endpoint_of
-from ais_prompt.plan import Plan, PlannedModel, Task
+from ais_prompt.plan import Plan, PlannedDataset, PlannedModel, Task
 from ais_prompt.report import MANY, EndpointView, RunProgress, RunTally, run_progress
 from ais_prompt.scoring import (
     AnsweredTask,
     BackgroundScoring,
-    JudgeJob,
-    JudgeQuestions,
     Scored,
     TaskOutcome,
     isolation_of,
@@ -331,3 +332,44 @@ def _activity(models: Sequence[tuple[str, Model]]) -> Activity:
         waiting.seconds,
         tuple(dict(away for one in found for away in one.away).items()),
     )
+
+
+class JudgeJob(TaskJob):
+    """Ask one judge about the answers of a task.
+
+    Attributes:
+        answered: the task.
+    """
+
+    def __init__(
+        self,
+        answered: AnsweredTask,
+        judge: PlannedModel,
+        questions: JudgeQuestions,
+        folder: RunFolder,
+        open_progress: OpenProgress,
+        asking: AskingOptions,
+    ) -> None:
+        """Describe the work; nothing is opened yet.
+
+        Args:
+            answered: the task.
+            judge: one of its judges.
+            questions: what all of them are asked.
+            folder: of the run.
+            open_progress, asking: as for `TaskJob`.
+        """
+        own = replace(asking, retry_truncated=None)
+        super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
+        self.answered = answered
+
+    @property
+    def cache_name(self) -> str:
+        """The questions about each model's answers are others, and are asked beside each other."""
+        judged = self.answered.task.spec
+        return f"{judged.dataset.abbr}@{judged.model.abbr}"
+
+    @property
+    def datasets(self) -> Sequence[PlannedDataset]:
+        """The questions, and the dataset whose rows they show."""
+        return (self.task.dataset, self.answered.task.dataset)

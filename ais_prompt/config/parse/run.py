@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ais_prompt.config.bases import check_bases, read_syntax
 from ais_prompt.config.keys import CONFIG, DEFAULT_WORK_DIR, SECTIONS, ConfigKeys, PairKeys
@@ -24,7 +22,7 @@ from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.sections import parse_sections
 from ais_prompt.errors import ConfigError
-from ais_prompt.types import Budget, DatasetSpec, Gate, ModelSpec, RunSpec
+from ais_prompt.types import Budget, DatasetSpec, Gate, ModelSpec, RunSpec, parse_gate
 from ais_prompt.utils import listed
 
 KEPT_KEYS = (
@@ -34,21 +32,6 @@ KEPT_KEYS = (
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
-
-_GATE: Final = re.compile(
-    r"""
-    (?: (?P<pattern> \S.*?) \s* : \s+ )?
-    (?P<name> [^\s<>=] [^<>=]*? ) \s*
-    (?P<comparator> >=|<=|>|<) \s*
-    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)? (?: of \s+ (?P<answers> [1-9]\d*))?
-    (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
-    """,
-    re.VERBOSE,
-)
-_FORM: Final = (
-    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', 'accuracy >= 80% @95%', "
-    "or of each sample 'each >= 4 of 5'"
-)
 
 
 def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budget | None = None) -> RunSpec:
@@ -117,27 +100,6 @@ def _parse_gates(texts: Sequence[Any], faults: Faults) -> tuple[Gate, ...]:
         except ConfigError as error:
             faults.add(error.what, error.where, error.fix)
     return tuple(gates)
-
-
-def parse_gate(text: Any, where: str) -> Gate:
-    """Parse one condition.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    found = _GATE.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
-        raise ConfigError(f"{text!r} is no condition", where=where, fix=_FORM)
-    return Gate(
-        text=text.strip(),
-        pattern=found["pattern"] or "*",
-        name=found["name"],
-        comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
-        limit=Fraction(found["limit"]) / int(found["answers"] or 1),
-        percent=found["percent"] is not None,
-        where=where,
-        confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
-    )
 
 
 def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:

@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 from msgspec import field
 
-from ais_prompt.report import Document
+from ais_prompt.types import Document
 
 
 class ModelDifferenceEntry(TypedDict):

@@ -6,7 +6,8 @@ from typing import Any, Literal, TypedDict
 
 from msgspec import field
 
-from ais_prompt.report import Document, TaskEstimate
+from ais_prompt.types import Document
+from ais_prompt.verbs import TaskEstimate
 
 
 class ImportedTaskEntry(TypedDict):

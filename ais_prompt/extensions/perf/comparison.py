@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.comparison import ScoredTask, StoredRun, pair_tasks
+from ais_prompt.comparison import FurtherComparison, ScoredTask, StoredRun, pair_tasks
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.documents import LoadComparison
-from ais_prompt.report import FurtherComparison
 
 
 def compare_load_runs(before: StoredRun, after: StoredRun) -> FurtherComparison | None:

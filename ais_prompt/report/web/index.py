@@ -23,7 +23,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
-from ais_prompt.report.question_lines import question_text, questions
+from ais_prompt.preview import question_text, questions
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.run_files import InOrder, shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import judgement_places

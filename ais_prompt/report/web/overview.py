@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.notes import precision_notes
-from ais_prompt.report.question_lines import prompts_of, snippet
+from ais_prompt.preview import prompts_of, snippet
+from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
 from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, results_of

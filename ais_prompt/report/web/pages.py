@@ -93,7 +93,7 @@ def page_pieces(
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
-        prompts: HTML from `ais_prompt.report.web.run_prompts.prompts_part`, for the place in the frame.
+        prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
@@ -215,7 +215,7 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
 
     Args:
         before, after: names of the runs or the models.
-        found: from `ais_prompt.report.comparison.comparison_json`.
+        found: from `ais_prompt.comparison.comparison_json`.
     """
     is_models = any(one["model"] == f"{before} → {after}" for one in found["comparisons"])
     data = {"before": before, "after": after, "is_models": is_models, **found}

@@ -9,8 +9,10 @@ fits. All its classes are below ``prompt-view``. Make the view with ``origins=Tr
 
 from __future__ import annotations
 
+import glob
 import html
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from string import Template
@@ -35,21 +37,53 @@ from ais_prompt.preview import (
     is_in_example,
     mark_changes,
     request_line,
+    stored_prompts,
 )
 from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import asset, counted, say, source_hash
+from ais_prompt.store import RunFolder
 from ais_prompt.utils import printable
 
 PROMPT_STYLE: Final = asset("prompt_view.css")
+
 QUESTIONS_STYLE: Final = asset("prompt_questions.css") + PROMPT_STYLE
+
 HINT: Final = (
     "What is sent, character for character. Point at a piece, or reach it with Tab: the line at the bottom says where "
     "it comes from. What the prompt beside it does not have is framed."
 )
+
+RUN_HINT: Final = (
+    "The first prompt of each dataset, character for character. Point at a piece, or reach it with Tab: the line at "
+    "the bottom says where it comes from. What the prompt beside it does not have is framed."
+)
+
+CHOOSE: Final = (
+    "To see the prompts of any sample here, open it and choose “Where the pieces of these prompts come from”."
+)
+
+TRACED: Final = (
+    "The prompt of the open sample. Its pieces were found by comparing it with the first prompt of the dataset, whose "
+    "origins the run has kept. This command shows tokens and lines of the config, too; it executes the config of the "
+    "run:"
+)
+
+NOT_TRACED: Final = (
+    "The run folder does not tell where the pieces of this prompt come from. This command does; it executes the config "
+    "of the run:"
+)
+
+PARTLY_TRACED: Final = (
+    "{number} of {all} prompts of the sample are shown here. The run folder does not tell where the pieces of the "
+    "others come from."
+)
+
 OPEN_QUESTIONS: Final = 3
 """Questions that are all shown unfolded; of more, only the first."""
+
 ROLE_CLASSES: Final = {"HUMAN": "by-user", "user": "by-user", "BOT": "by-assistant", "assistant": "by-assistant"}
 """Role → class of its bubble; other roles have none."""
+
 ORIGIN_WORDS: Final = {
     "data": "data",
     "template": "template",
@@ -58,6 +92,7 @@ ORIGIN_WORDS: Final = {
     "unknown": "origin unknown: the model's format changes the texts",
 }
 """Class of a piece → its words in the legend."""
+
 TITLES: Final = (
     "label {label}",
     "choice {choice}",
@@ -68,6 +103,7 @@ TITLES: Final = (
     "turn {turn}",
 )
 """Titles that inferencers give to the prompts of a sample; the first that fits is used."""
+
 NEWLINE: Final = '<i class="newline"></i>'
 """A sign that the style sheet writes, so that copied text does not have it."""
 
@@ -392,3 +428,36 @@ def _tag(name: str, *inside: str, **attributes: Any) -> str:
     """Return an element. Its content and attributes must be HTML already; ``_`` in a name becomes ``-``."""
     written = "".join(f' {key.rstrip("_").replace("_", "-")}="{value}"' for key, value in attributes.items())
     return f"<{name}{written}>{''.join(inside)}</{name}>"
+
+
+def chosen_part() -> str:
+    """Return the place for the prompts of a sample that the reader of a served report chooses, as HTML."""
+    return f'<div id="chosen-prompts" tabindex="-1"><p class="soft">{html.escape(say(CHOOSE))}</p></div>\n'
+
+
+def prompts_part(folder: RunFolder) -> str:
+    """Return the prompts of a run as HTML; empty if there are none, or they cannot be read."""
+    views = [view for view, _ in stored_prompts(folder)]
+    return f'<p class="soft">{say(RUN_HINT)}</p>\n{questions_html(side_by_side([("", views)]))}' if views else ""
+
+
+def sample_prompts_html(found: Sequence[PromptView | None], folder: RunFolder, dataset: str, row: int) -> str:
+    """Return the prompts of a sample side by side, and the command that shows more.
+
+    Args:
+        found: of every model, from `traced_views`.
+        folder: of the run.
+        dataset: its ``abbr``.
+        row: of the sample.
+    """
+    path, pattern = (shlex.quote(one) for one in (str(folder.config_file), glob.escape(dataset)))
+    command = f"aisprompt view-prompt {path} -p {pattern} --sample {row} --html"
+    views = [view for view in found if view is not None]
+    note = _note(say(TRACED if views else NOT_TRACED), f"<code>{html.escape(printable(command))}</code>")
+    if 0 < len(views) < len(found):
+        note += _note(say(PARTLY_TRACED, number=len(views), all=len(found)))
+    return f"{note}\n{questions_html(side_by_side([('', views)]))}"
+
+
+def _note(words: str, more: str = "") -> str:
+    return f'<p class="soft">{html.escape(words)} {more}</p>'

@@ -16,10 +16,9 @@ from msgspec.json import Decoder
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError, DataError, StoreError
-from ais_prompt.report.question_lines import prompts_of
-from ais_prompt.report.summary import text_or_json
+from ais_prompt.judges import questions_about
+from ais_prompt.preview import prompts_of, text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
-from ais_prompt.scoring import questions_about
 from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
 from ais_prompt.types import Completion, Failure, Prediction, Reading, SampleScore
 from ais_prompt.utils import (

@@ -9,13 +9,13 @@ from tempfile import TemporaryFile
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.question_lines import questions
+from ais_prompt.preview import questions
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
+from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
-from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
 from ais_prompt.store import RunFolder, refuse_links, replacing, writing
 from ais_prompt.types import Prediction

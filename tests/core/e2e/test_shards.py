@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store import SILENCE, parse_shard
+from ais_prompt.shards import SILENCE, parse_shard
 from ais_prompt.types import Shard
 from bench.kills import Bench, measure
 from tests.core.e2e.project import MODEL, Project, read_lines

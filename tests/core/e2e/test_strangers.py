@@ -33,8 +33,9 @@ from msgspec import Struct
 from ais_prompt.cli.modes import RunMode
 from ais_prompt.cli.verb import echo, offer
 from ais_prompt.config import KeyTable, SectionForm
-from ais_prompt.report import FurtherComparison, ReportTab
 from ais_prompt.types import Key
+from ais_prompt.comparison import FurtherComparison
+from ais_prompt.report import ReportTab
 from ais_prompt.verbs import open_run_folder
 
 OPTIONS = (click.Option(["--times"], type=int, help="With -m count."),)

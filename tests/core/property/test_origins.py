@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sample
+from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sample, traced_origins
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.report import traced_origins
 from ais_prompt.types import Prompt
 from tests.support.lamp import write_programs
 from tests.support.prompt_tasks import prompt_task

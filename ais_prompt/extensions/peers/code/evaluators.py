@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators import AnswerBatch, BatchVerdict, GenericLLMEvaluator, JudgeQuestion, make_postprocessor
+from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.agent import peer_step
 from ais_prompt.extensions.peers.code.calls import CheckCall, EvaluateCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
+from ais_prompt.judges import GenericLLMEvaluator, make_postprocessor
 from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score

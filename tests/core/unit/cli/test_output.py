@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ais_prompt.extension import missing_extension, shipped
-from ais_prompt.report import all_documents
+from ais_prompt.verbs import all_documents
 from tests.support.cli import ROOT, run_cli
 from tools.schemas import FOLDER, schemas
 from tools.stub import NAMES

@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference import llms_txt, skill
-from ais_prompt.report import all_documents
+from ais_prompt.verbs import all_documents
 from tests.support.cli import run_cli
 
 WITHOUT_DOCUMENT = {

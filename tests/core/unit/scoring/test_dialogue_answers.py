@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator, LLMRatingEvaluator
+from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
+from ais_prompt.judges import LLMRatingEvaluator
 from ais_prompt.postprocess import gsm8k_postprocess
 from ais_prompt.scoring import DialogueScorer, Scorer
 from ais_prompt.types import Completion, Failure, Prediction

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ais_prompt.judges import question_id
 from ais_prompt.report import Judgement, SampleChunk, ServedReport, judgement_places, read_judgements
-from ais_prompt.scoring import question_id
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
 from ais_prompt.utils import encode

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 import ais_prompt
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
-from ais_prompt.preview import PromptView, Token, preview_sample
-from ais_prompt.report import counted, prompts_page, prompts_part, runs_page, say, side_by_side, write_prompts
+from ais_prompt.preview import PromptView, Token, preview_sample, write_prompts
+from ais_prompt.report import counted, prompts_page, prompts_part, runs_page, say, side_by_side
 from ais_prompt.store import RunFolder
 from tests.support.prompt_tasks import prompt_task
 

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan import PlannedModel, Task
-from ais_prompt.preview import preview_sample
-from ais_prompt.report import prompts_part, questions_html, side_by_side, write_prompts
-from ais_prompt.report.web import run_prompts
+from ais_prompt.preview import preview_sample, run_prompts, write_prompts
+from ais_prompt.report import prompts_part, questions_html, side_by_side
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Prompt
 from tests.support.prompt_tasks import prompt_task

@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.preview import Origin, PromptView, Span, preview_sample
-from ais_prompt.report import align, kept_prompts, sample_prompts_html, traced_views, write_prompts
+from ais_prompt.preview import (
+    Origin,
+    PromptView,
+    Span,
+    align,
+    kept_prompts,
+    preview_sample,
+    traced_views,
+    write_prompts,
+)
+from ais_prompt.report import sample_prompts_html
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Prediction
 from tests.support.prompt_tasks import prompt_task

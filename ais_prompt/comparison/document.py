@@ -1,0 +1,130 @@
+"""What ``compare`` and ``baseline`` print with ``--json``; the page of a comparison shows it too."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from msgspec import field
+from msgspec.structs import asdict
+
+from ais_prompt.comparison.compared_task import Comparison, Flip
+from ais_prompt.comparison.differences import DifferenceEntry, difference_json
+from ais_prompt.comparison.explanation import questions_of
+from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.types import Document, prompts_to_json
+
+
+class CompareDocument(Document, kw_only=True):
+    """What ``compare`` prints.
+
+    Attributes:
+        notes: what a reader must know first.
+        comparisons: of each dataset that both runs have.
+        means: of each model over all datasets, and over each group of the summary.
+    """
+
+    kind: Literal["compare"]
+    notes: list[str] = field(default_factory=list)
+    comparisons: list[ComparisonEntry] = field(default_factory=list)
+    means: list[DifferenceEntry] = field(default_factory=list)
+
+
+class ComparisonEntry(TypedDict):
+    """One dataset of two runs; scores as stored, not in percent. The page on `compare` explains the numbers."""
+
+    dataset: str
+    model: str
+    metric: str
+    fraction: bool
+    lower_is_better: bool
+    before: float
+    after: float
+    difference: float
+    interval: tuple[float, float] | None
+    n: int
+    only_before: int
+    only_after: int
+    failed_before: int
+    failed_after: int
+    worse: int
+    better: int
+    both_right: int | None
+    units: int
+    p: float
+    p_adjusted: float
+    reported_difference: float
+    undivided: str
+    shares: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+    flips: list[dict[str, Any]]
+
+
+class BaselineDocument(Document, kw_only=True):
+    """What ``baseline`` prints.
+
+    Attributes:
+        file: the baseline; empty if none was written.
+        samples, datasets: numbers of what is in it.
+        advice: with ``--advise``, the gate of each dataset and what it rests on.
+    """
+
+    kind: Literal["baseline"]
+    file: str = ""
+    samples: int = 0
+    datasets: int = 0
+    advice: list[dict[str, Any]] = field(default_factory=list)
+
+
+def comparison_json(found: RunComparison) -> dict[str, Any]:
+    """Return everything as plain JSON values; scores as stored, not in percent."""
+    return {
+        "notes": list(found.notes),
+        "comparisons": [_to_json(one) for one in found.comparisons],
+        "means": [difference_json(one) for one in found.means],
+    }
+
+
+def _to_json(one: Comparison) -> dict[str, Any]:
+    return {
+        "dataset": one.dataset,
+        "model": one.model,
+        "metric": one.metric,
+        "fraction": one.fraction,
+        "lower_is_better": one.lower_is_better,
+        "before": one.before,
+        "after": one.after,
+        "difference": one.difference,
+        "interval": one.interval,
+        "n": one.common,
+        "only_before": one.only_before,
+        "only_after": one.only_after,
+        "failed_before": one.failed_before,
+        "failed_after": one.failed_after,
+        "worse": one.worse,
+        "better": one.better,
+        "both_right": one.both_right,
+        "units": one.units,
+        "p": one.p,
+        "p_adjusted": one.p_adjusted,
+        "reported_difference": one.reported,
+        "undivided": one.undivided,
+        "shares": [asdict(share) for share in one.shares],
+        "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
+        "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],
+    }
+
+
+def _flip_json(flip: Flip, question: str) -> dict[str, Any]:
+    old, new = flip.predictions
+    return {
+        "id": flip.sample_id,
+        "index": flip.index,
+        "question": question,
+        "before": flip.before,
+        "after": flip.after,
+        "same_prompt": flip.same_prompt,
+        "gold": new.gold,
+        "prompts": [prompts_to_json(old.origin_prompt), prompts_to_json(new.origin_prompt)],
+        "answers": [old.prediction, new.prediction],
+        "extracted": list(flip.extracted),
+    }

@@ -1,0 +1,269 @@
+"""Print a comparison of two runs or two models.
+
+A file or pipe gets every dataset on one line. A terminal shows many datasets in groups, the worst first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from ais_prompt.comparison.changes import Change
+from ais_prompt.comparison.compared_task import Comparison
+from ais_prompt.comparison.differences import Difference, intervals_together
+from ais_prompt.comparison.explanation import change_lines, explanation, score_text, signed
+from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_table, printable
+
+SIGNIFICANT: Final = 0.05
+"""p-values below this are printed bold."""
+FEW: Final = 6
+"""So many datasets are all explained, in the order of the config; of more, the worst `EXPLAINED`."""
+EXPLAINED: Final = 3
+MOST_LINES: Final = 40
+"""So many datasets have a line in a terminal; of more, the worst `EXPLAINED` of each group."""
+NARROWEST: Final = 12
+"""Columns of a terminal for a shortened name; with fewer, rows are stacks with whole names."""
+OTHERS: Final = "others"
+"""The datasets that are in no group."""
+_MODEL = Column("model", is_name=True, right=False)
+_METRIC = Column("metric", is_name=True, right=False)
+_DATASET = Column("dataset", is_name=True, right=False)
+_P = Column("p (Holm)")
+_COLUMNS: Final = (
+    _DATASET,
+    _MODEL,
+    _METRIC,
+    Column("before"),
+    Column("after"),
+    Column("difference"),
+    Column("95 % interval"),
+    _P,
+    Column("n"),
+    Column("worse"),
+    Column("better"),
+)
+_NARROW: Final = (_DATASET, *map(Column, ("before", "after", "diff.", "95 % interval", "worse", "better")))
+STARRED: Final = "* p < 0.05 after Holm's correction over {comparisons}"
+
+
+class FurtherComparison(NamedTuple):
+    """What an extension compares of two runs, beside their scores: the result of its step ``compare``.
+
+    Attributes:
+        fields: of the ``--json`` document of ``compare``; the extension's ``documents`` have their types.
+        show: prints it.
+        is_empty: whether both runs have something of its kind, but nothing could be compared.
+    """
+
+    fields: Mapping[str, Any]
+    show: Callable[[], None]
+    is_empty: bool
+
+
+def print_comparison(found: RunComparison, flips: int, console: Console) -> None:
+    """Print notes, the table of differences, and the causes and changed samples of the worst datasets.
+
+    Args:
+        found: without comparisons only the notes are printed.
+        flips: the most changed samples to show of a dataset, in each direction.
+        console: where to print. A pipe gets every dataset on one line, with every column.
+    """
+    comparisons = found.comparisons
+    for note in found.notes:
+        _print_line(Text(printable(f"Note: {note}"), style="yellow"), console)
+    if not comparisons:
+        _print_line(Text("Nothing can be compared."), console)
+        return
+    _print_table(found, console)
+    first = comparisons[0].changes
+    common = [change for change in first if len(comparisons) > 1 and all(change in one.changes for one in comparisons)]
+    if common:
+        console.print()
+        _print_line(Text(f"All {len(comparisons)} datasets", style="bold"), console)
+        for line in change_lines(common):
+            _print_line(line, console)
+    is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
+    changed = [one for one in comparisons if _is_changed(one, common)]
+
+    def named(one: Comparison) -> str:
+        return one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+
+    shown = changed if len(changed) <= FEW else sorted(changed, key=_badness)[:EXPLAINED]
+    for comparison in shown:
+        for line in explanation(comparison, named(comparison), flips, common):
+            _print_line(line, console)
+    if more := len(changed) - len(shown):
+        console.print()
+        text = f"{more:,} more changed: --html FILE and --json have the causes and samples of all"
+        _print_line(Text(text, style="dim"), console)
+    if unchanged := [named(one) for one in comparisons if one not in changed]:
+        console.print()
+        names = printable(listed(unchanged, FEW))
+        _print_line(Text(f"Unchanged: {names}", style="dim"), console)
+
+
+def print_model_difference(differences: Sequence[Difference], root: Path, console: Console) -> None:
+    """Print the difference of the two models of a run: its means, and each dataset if there are few.
+
+    Models that are equally good have a line whose interval leaves out 0 in at most 5 % of runs, however many lines
+    there are. Of many datasets none is shown: the largest differences would be those of luck.
+
+    Args:
+        differences: of datasets, then means; without any nothing is printed.
+        root: the run folder, for the command that shows the rest.
+        console: where to.
+    """
+    datasets = [one for one in differences if one.datasets == 1]
+    if not datasets:
+        return
+    means = [one for one in differences if one.datasets > 1]
+    shown = intervals_together([*means, *datasets] if len(datasets) <= FEW else means)
+    before, _, after = datasets[0].model.partition(" → ")
+    console.print()
+    kind = "95 % interval" if len(shown) <= 1 else f"95 % intervals for all {len(shown)} together"
+    _print_line(Text.assemble((printable(f"{after} − {before}"), "bold"), f", {kind}" if shown else ""), console)
+    width = max((cell_len(_name(one)) for one, _ in shown), default=0)
+    for one, interval in shown:
+        ends = "" if interval is None else f"({' to '.join(signed(end, one) for end in interval)})"
+        is_sure = interval is not None and not interval[0] <= 0 <= interval[1]
+        name = printable(_name(one))
+        line = Text.assemble(
+            f"  {name}{' ' * (width - cell_len(name))}  ",
+            (f"{signed(one.difference, one):>6}", _colour(one) if is_sure else ""),
+        )
+        _print_line(line.append(f"  {ends}"), console)
+    if len(datasets) > FEW:
+        _print_line(Text(f"  every dataset, causes, samples: aisprompt compare {root}", style="dim"), console)
+
+
+def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
+    """Return whether there is anything to say of a dataset, apart from its scores."""
+    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
+    return bool(one.flips or any(change not in common for change in one.changes) or any(left_out))
+
+
+def _badness(one: Difference) -> tuple[bool, float, float]:
+    """Order the worst first: significant drops before others."""
+    is_significant = one.p_adjusted < SIGNIFICANT and one.gain < 0
+    return not is_significant, one.gain if one.fraction else 0.0, one.p
+
+
+def _print_line(line: Text, console: Console) -> None:
+    """Print a line whole to a file or pipe; in a terminal, indent the lines into which it is broken."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True, highlight=False)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip(" ")) + 4
+    for number, piece in enumerate(line.wrap(console, max(console.width - indent, 1))):
+        console.print(Text(" " * indent if number else "") + piece, soft_wrap=True, highlight=False)
+
+
+def _print_table(found: RunComparison, console: Console) -> None:
+    comparisons = found.comparisons
+    models = {one.model for one in comparisons}
+    if not console.is_terminal:
+        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means)]
+        print_table(_COLUMNS, [list(row.values()) for row in rows], console)
+        return
+    if len(models) == 1:
+        _print_line(Text(printable(f"model: {next(iter(models))}")), console)
+    is_grouped = len(comparisons) > FEW
+    columns = [column for column in _COLUMNS if column is not _MODEL or not (is_grouped or len(models) == 1)]
+    means = [one for one in found.means if not one.dataset]
+    few = [*(_cells(one, _name(one)) for one in comparisons), *(_cells(one, _name(one), "bold") for one in means)]
+    rows = list(_grouped(found)) if is_grouped else few
+    lines = [[row[column] for column in columns] for row in rows]
+    is_narrow = len(comparisons) > 1 and not fits(columns, lines, console)
+    if is_narrow:
+        columns = list(_NARROW)
+        lines = list(_narrow(few if len(models) == 1 and not is_grouped else list(_grouped(found)), console.width))
+    print_table(columns, lines, console)
+    if is_narrow and any("*" in str(line[3]) for line in lines):
+        _print_line(Text(STARRED.format(comparisons=counted(len(comparisons), "comparison")), style="dim"), console)
+
+
+def _grouped(found: RunComparison) -> Iterator[dict[Column, Cell]]:
+    """Yield the rows of each group, the worst group and the worst dataset first.
+
+    Groups are the models if there are several, else those of the summary.
+    """
+    comparisons = found.comparisons
+    several = len({one.model for one in comparisons}) > 1
+    homes = {dataset: name for name, datasets in reversed(list(found.groups.items())) for dataset in datasets}
+    groups: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        groups.setdefault(one.model if several else homes.get(one.dataset, OTHERS), []).append(one)
+    means = {one.model if several else one.dataset: one for one in found.means if not (several and one.dataset)}
+    if not several and "" in means:
+        yield _cells(means[""], _name(means[""]), "bold")
+    known = sorted(groups, key=lambda name: (name == OTHERS, means[name].gain if name in means else 0.0))
+    for name in known:
+        members = sorted(groups[name], key=lambda one: one.gain if one.fraction else 0.0)
+        shown = members if len(comparisons) <= MOST_LINES else members[:EXPLAINED]
+        if len(groups) > 1 or several:
+            yield _cells(means[name], name, "bold") if name in means else _titled(name, "bold")
+        indent = "  " if len(groups) > 1 or several else ""
+        for one in shown:
+            yield _cells(one, indent + one.dataset)
+        if more := len(members) - len(shown):
+            yield _titled(f"{indent}… {more} more", "dim")
+
+
+def _name(one: Difference) -> str:
+    """Return the dataset, or what a mean is over."""
+    if one.datasets == 1:
+        return one.dataset
+    return one.dataset or f"mean of {one.datasets} datasets"
+
+
+def _titled(name: str, style: str) -> dict[Column, Cell]:
+    return {**dict.fromkeys(_COLUMNS, ""), _DATASET: Text(printable(name), style)}
+
+
+def _cells(one: Difference, name: str, style: str = "") -> dict[Column, Cell]:
+    """Return the row of a difference."""
+    values: tuple[Cell, ...] = (
+        Text(printable(name), style),
+        printable(one.model),
+        one.metric,
+        score_text(one.before, one),
+        score_text(one.after, one),
+        Text(signed(one.difference, one), style=_style(one)),
+        "" if one.interval is None else " to ".join(signed(end, one) for end in one.interval),
+        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
+        str(one.common),
+        str(one.worse),
+        str(one.better),
+    )
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+def _narrow(rows: Sequence[dict[Column, Cell]], width: int) -> Iterator[list[Cell]]:
+    """Yield rows without metric, p and n; a star marks what is significant, and long names are cut in the middle."""
+    kept = [column for column in _COLUMNS if column in _NARROW or column.title == "difference"]
+    lines = [[row[column] for column in kept] for row in rows]
+    titles = [column.title for column in _NARROW]
+    taken = sum(max(map(len, (titles[place], *(str(line[place]) for line in lines)))) + 2 for place in range(1, 7))
+    room = width - taken - 1
+    for row, line in zip(rows, lines, strict=True):
+        name, difference = line[0], line[3]
+        if isinstance(difference, Text) and difference.style and row[_P]:
+            line[3] = Text(f"{difference.plain}*", difference.style)
+        style = name.style if isinstance(name, Text) else ""
+        yield [Text(fitted(str(name), room) if room >= NARROWEST else str(name), style), *line[1:]]
+
+
+def _style(one: Difference) -> str:
+    if one.p_adjusted >= SIGNIFICANT:
+        return ""
+    return _colour(one)
+
+
+def _colour(one: Difference) -> str:
+    return "bold red" if one.gain < 0 else "bold green"

@@ -1,0 +1,54 @@
+"""Judges: models that rate answers. Their questions, their replies, their verdicts, and how far they can be trusted."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.judges.judge_evaluators import (
+        FIRST,
+        SECOND,
+        TIE,
+        CascadeEvaluator,
+        GenericLLMEvaluator,
+        LLMRatingEvaluator,
+        OrderChange,
+        PairwiseEvaluator,
+        decide,
+        make_postprocessor,
+    )
+    from ais_prompt.judges.questions import (
+        JudgedAnswer,
+        JudgeQuestions,
+        Question,
+        batch_question_id,
+        fields_of_questions,
+        judge_dataset,
+        judge_fields,
+        pair_fields,
+        question_id,
+        questions_about,
+        shown_answer,
+    )
+    from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
+    from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess
+    from ais_prompt.judges.trust import (
+        ALPHA,
+        Confusion,
+        Estimated,
+        Judge,
+        Level,
+        agreement,
+        krippendorff_alpha,
+        read_labels,
+    )
+    from ais_prompt.judges.verdicts import (
+        NOT_JUDGED,
+        Replies,
+        Verdicts,
+        agreement_of_judges,
+        by_judge,
+        scores_of_judges,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)

@@ -1,0 +1,177 @@
+"""The verdicts of judges: find them, and compare several judges.
+
+`Verdicts` finds the replies of judges to an answer in their predictions, by the id of the question. Of several judges,
+a dataset also gets the score that each gives alone, and their agreement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.evaluators import JudgeEvaluator, best_of, less_is_better, worst_of
+from ais_prompt.judges.judge_evaluators import decide
+from ais_prompt.judges.questions import questions_about
+from ais_prompt.judges.trust import ALPHA, agreement
+from ais_prompt.metrics import Estimate, estimated_means, exact_mean
+from ais_prompt.plan import Task
+from ais_prompt.store import RunFolder, read_predictions
+from ais_prompt.types import Completion, Failure, JudgeSpec, Prediction, SampleScore, Score
+
+NOT_JUDGED: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
+"""What takes the place of a verdict that is not there."""
+
+
+NOT_COMPARED: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("no_baseline_answer", "")),))
+"""What takes the place of a verdict about an answer with which nothing can be compared."""
+
+
+class Replies(Struct, frozen=True):
+    """What one judge said about an answer.
+
+    Attributes:
+        judge: its ``abbr``.
+        said: one reply, or one for each of `ORDERS`.
+    """
+
+    judge: str
+    said: Sequence[Prediction]
+
+
+class Verdicts:
+    """Find what judges said about an answer. The files are read when the first verdict is needed.
+
+    Args:
+        task: whose answers are judged.
+        folder: of the run.
+    """
+
+    def __init__(self, task: Task, folder: RunFolder) -> None:
+        self._task = task
+        self._folder = folder
+        self._said: dict[str, dict[str, Prediction]] | None = None
+
+    def about(self, sample: SampleScore, prediction: Prediction) -> list[Replies]:
+        """Return what each judge said about an answer that was read; failures where nothing was said.
+
+        Raises:
+            StoreError, DataError: the verdicts cannot be read.
+        """
+        missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
+        compares = self._judge.reference_answers is not None
+        questions = questions_about(sample, prediction.earlier, compares=compares)
+        return [
+            Replies(judge, [said.get(question, missing) for question in questions])
+            for judge, said in self._all().items()
+        ]
+
+    def of(self, question: str) -> list[Prediction]:
+        """Return what each judge said to the question with an id; a failure where nothing was.
+
+        Raises:
+            StoreError, DataError: the verdicts cannot be read.
+        """
+        return [said.get(question, NOT_JUDGED) for said in self._all().values()]
+
+    @property
+    def _judge(self) -> JudgeSpec:
+        judge = self._task.spec.dataset.eval.judge
+        assert judge is not None  # `build_evaluator` refuses an evaluator that needs a judge and has none
+        return judge
+
+    def _all(self) -> dict[str, dict[str, Prediction]]:
+        """Return ``abbr`` of each judge → id of a question → what it said."""
+        if self._said is None:
+            folder = self._folder.judge(self._task.spec.model.abbr)
+            self._said = {}
+            for abbr in (model.abbr for model in self._judge.models):
+                path = folder.predictions(abbr, self._task.spec.dataset.abbr)
+                self._said[abbr] = {said.sample_id: said for said in read_predictions(path, with_prompts=False)}
+        return self._said
+
+
+def by_judge(metric: str, judge: str) -> str:
+    """Return the name of a metric as one of several judges gives it."""
+    return f"{metric} by {judge}"
+
+
+def scores_of_judges(evaluator: JudgeEvaluator, judges: Sequence[str], samples: Iterable[SampleScore]) -> list[Score]:
+    """Return the main score that each judge gives alone.
+
+    Args:
+        evaluator: makes values of verdicts.
+        judges: ``abbr`` of each.
+        samples: the scores of all samples, with the votes on each answer and each turn.
+    """
+
+    def estimates(sample: SampleScore) -> list[Estimate]:
+        return [_alone(evaluator, sample, place, len(judges)) for place in range(len(judges))]
+
+    metrics = [by_judge(evaluator.metrics[0], judge) for judge in judges]
+    scores = estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
+    less = less_is_better(evaluator, evaluator.metrics[0])  # whatever the judges are called
+    return [replace(score, lower_is_better=less) for score in scores]
+
+
+def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int) -> Estimate:
+    """Return the value of a question by one judge, and its bounds; answers without its vote are not known."""
+    answers = sample.repeats or (sample,)
+    values = [_value(evaluator, answer, place, judges) for answer in answers]
+    known = [value for value in values if value is not None]
+    best, worst = best_of(evaluator), worst_of(evaluator)
+    lows = [worst if value is None else value for value in values]
+    highs = [
+        value if value is not None and answer.is_read else best for value, answer in zip(values, answers, strict=True)
+    ]
+    return Estimate(exact_mean(known) if known else None, exact_mean(lows), exact_mean(highs))
+
+
+def _value(evaluator: JudgeEvaluator, answer: SampleScore, place: int, judges: int) -> float | None:
+    """Return the value of an answer if the votes of all other judges are left out; None if it is not known."""
+    metric = evaluator.metrics[0]
+    panels = [answer.verdicts[start : start + judges] for start in range(0, len(answer.verdicts), judges)]
+    alone = [decide(evaluator, panel[place : place + 1], answer.gold) for panel in panels]
+    if not all(alone):
+        return None
+    if answer.status == "failed":  # by the judges together; a failed dialogue has no votes
+        return alone[0][metric] if alone and alone[0] else None
+    together = [decide(evaluator, panel, answer.gold) for panel in panels]
+    turns = len(answer.extracted) if isinstance(answer.extracted, list) else 1
+    changes = [one[metric] - all_of[metric] for one, all_of in zip(alone, together, strict=True) if one and all_of]
+    # Turns that no judge was asked about keep their values.
+    return answer.values.get(metric, 0.0) + math.fsum(changes) / turns
+
+
+def agreement_of_judges(judges: int, samples: Iterable[SampleScore], main: Score) -> Score:
+    """Return Krippendorff's alpha of the votes: of numbers as interval data, of tags as categories.
+
+    Args:
+        judges: how many there are.
+        samples: the scores of all samples, with the votes on each answer and each turn.
+        main: the main score, whose counts this one has.
+    """
+    votes: list[list[str | float | None]] = []
+    clusters: list[str] = []
+    for sample in samples:
+        for answer in sample.repeats or (sample,):
+            for start in range(0, len(answer.verdicts), judges):
+                votes.append([one.vote for one in answer.verdicts[start : start + judges]])
+                clusters.append(sample.sample_id if sample.cluster is None else sample.cluster)
+    numeric = all(isinstance(vote, float) for given in votes for vote in given if vote is not None)
+    found = agreement(votes, "interval" if numeric else "nominal", clusters)
+    return replace(
+        main,
+        metric=ALPHA,
+        value=found.alpha,
+        stderr=found.stderr,
+        interval=found.interval,
+        bounds=None,
+        fraction=False,
+        is_mean=False,
+        questions=None,
+        precision=None,
+    )

@@ -1,1 +1,0 @@
-"""Judges: models that rate answers. Ask them, read their verdicts, compare several."""

@@ -1,0 +1,87 @@
+"""What ``--json`` prints: one document on standard output, whose schema is in ``docs/schemas``.
+
+The document of a verb is beside what the verb does; extensions add documents, and fields to those of the core.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import field
+
+from ais_prompt.errors import AisPromptError, faults_of
+from ais_prompt.extension import VerbEntry, all_of, import_object
+from ais_prompt.secrets import SECRETS
+from ais_prompt.steps import extensions
+from ais_prompt.types import Document, Fault
+from ais_prompt.utils import installed_entry
+
+_OWN: Final[Mapping[str, str]] = {
+    "run": "ais_prompt.verbs.run_document:RunDocument",
+    "score": "ais_prompt.verbs.run_document:RunDocument",
+    "check": "ais_prompt.verbs.check:CheckDocument",
+    "merge": "ais_prompt.verbs.run_document:RunDocument",
+    "list": "ais_prompt.verbs.list_document:ListDocument",
+    "describe": "ais_prompt.reference.entry:DescribeDocument",
+    "status": "ais_prompt.verbs.shards:StatusDocument",
+    "lock": "ais_prompt.locks.drift_view:DriftDocument",
+    "diff": "ais_prompt.locks.drift_view:DriftDocument",
+    "judge-check": "ais_prompt.verbs.judge_check:JudgeCheckDocument",
+    "compare": "ais_prompt.comparison.document:CompareDocument",
+    "baseline": "ais_prompt.comparison.document:BaselineDocument",
+}
+"""Verb of the core → ``module:name`` of its document, without what extensions add."""
+
+
+def all_documents() -> dict[str, type[Document]]:
+    """Return the document of each verb that has one, those of extensions included."""
+    verbs = (*_OWN, *all_of("verbs"))
+    return {verb: found for verb in verbs if (found := document_of(verb)) is not None}
+
+
+@cache
+def document_of(verb: str) -> type[Document] | None:
+    """Return the class of the document of a verb, with the fields that extensions add to it; None if it has none."""
+    own = _own(verb)
+    further = [import_object(one.documents[verb]) for one in extensions() if verb in one.documents]
+    if own is None or not further:
+        return own
+    fields: list[Any] = [
+        (one.name, one.type, _default(one)) for added in further for one in msgspec.structs.fields(added)
+    ]
+    texts = [inspect.getdoc(own) or "", *((inspect.getdoc(one) or "").partition("Attributes:\n")[2] for one in further)]
+    names = {"__doc__": "\n".join(texts)}
+    made: Any = msgspec.defstruct(own.__name__, fields, bases=(own,), kw_only=True, namespace=names)
+    return made  # type: ignore[no-any-return]
+
+
+def _own(verb: str) -> type[Document] | None:
+    if (home := _OWN.get(verb)) is None:
+        entry: VerbEntry | None = all_of("verbs").get(verb) or installed_entry("verbs", verb)
+        home = entry.document if entry else ""
+    found: type[Document] | None = import_object(home) if home else None
+    return found
+
+
+def _default(of: msgspec.structs.FieldInfo) -> Any:
+    made = of.default_factory is not msgspec.NODEFAULT
+    return field(default_factory=of.default_factory) if made else field(default=of.default)
+
+
+def schema_of_document(verb: str) -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of the document of a verb."""
+    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(document_of(verb))))
+    for definition in schema.get("$defs", {}).values():
+        if "description" in definition:  # a docstring, of which only some versions of msgspec cut the indentation
+            definition["description"] = inspect.cleandoc(definition["description"])
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"aisprompt {verb} --json"}
+    return {**head, **schema}
+
+
+def faults(error: AisPromptError) -> list[Fault]:
+    """Return all faults of an error, without secrets."""
+    return [Fault(*map(SECRETS.hide_in_message, (one.what, one.where, one.fix))) for one in faults_of(error)]

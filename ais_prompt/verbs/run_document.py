@@ -1,0 +1,97 @@
+"""What ``run``, ``score`` and ``merge`` print with ``--json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct, field
+
+from ais_prompt.comparison import DifferenceEntry
+from ais_prompt.engine import RequestEstimate
+from ais_prompt.errors import Paused
+from ais_prompt.scoring import Row, TaskOutcome
+from ais_prompt.types import Document, Fault, Used, Verdict
+from ais_prompt.verbs.documents import faults
+
+
+class RunDocument(Document, kw_only=True):
+    """What ``run``, ``score`` and ``merge`` print.
+
+    Attributes:
+        folder: the run folder; None if none was made.
+        tasks: how each task ended.
+        scores: the rows of the summary, as in ``summary.json``.
+        gates: the verdict of each gate.
+        asked, failed: samples in all, and those that failed.
+        reasons: why answers failed → how many of them.
+        used: what this session asked.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+        differences: of the two models of a run, of each dataset and of the means over datasets.
+        estimates: what each task would ask, with ``--dry-run``.
+    """
+
+    kind: Literal["run", "score", "merge"]
+    folder: str | None = None
+    tasks: list[TaskEnd] = field(default_factory=list)
+    scores: list[Row] = field(default_factory=list)
+    gates: list[Verdict] = field(default_factory=list)
+    asked: int = 0
+    failed: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    used: Used = Used()
+    isolation: dict[str, str] = field(default_factory=dict)
+    differences: list[DifferenceEntry] = field(default_factory=list)
+    estimates: list[TaskEstimate] = field(default_factory=list)
+
+
+class TaskEnd(Struct, frozen=True):
+    """How a task ended: with scores, with predictions only, paused, or failed and why."""
+
+    model: str
+    dataset: str
+    state: Literal["scored", "predictions", "paused", "failed"]
+    error: Fault | None = None
+
+
+class TaskEstimate(Struct, frozen=True):
+    """What a task would ask at most, without the tokens of judges; costs are None without a price."""
+
+    task: str
+    samples: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    least_cost: float | None = None
+    most_cost: float | None = None
+    judge_requests: int = 0
+
+
+def task_ends(outcomes: Iterable[TaskOutcome]) -> list[TaskEnd]:
+    """Return how tasks ended."""
+    return [
+        TaskEnd(one.model, one.dataset, _state(one), faults(one.error)[0] if one.error else None) for one in outcomes
+    ]
+
+
+def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:
+    """Return what tasks would ask."""
+    return [
+        TaskEstimate(
+            task=one.task,
+            samples=one.samples,
+            requests=one.requests,
+            judge_requests=one.judge_requests,
+            input_tokens=one.input_tokens,
+            output_tokens=one.output_tokens,
+            least_cost=one.least_cost,
+            most_cost=one.most_cost,
+        )
+        for one in found
+    ]
+
+
+def _state(outcome: TaskOutcome) -> Literal["scored", "predictions", "paused", "failed"]:
+    if outcome.error is not None:
+        return "paused" if isinstance(outcome.error, Paused) else "failed"
+    return "scored" if outcome.scores else "predictions"
