@@ -101,6 +101,7 @@ MODEL: Final = KeyTable(
         Key("abbr", "text", "its name in files and tables", "from `path`, `model` or `type`"),
         Key("meta_template", "dict, or list of messages", "the format of dialogues"),
         Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
+        Key("pred_postprocessor", "part", "reads each text before that of the dataset", "the text as it is"),
         Key("price", "dict", "what its tokens cost"),
         Key("run_cfg", "dict", "`num_gpus`: GPUs of a started server or a worker process; other keys are not used"),
     ),

@@ -177,6 +177,11 @@ class Task:
         return self.dataset.inferencer
 
     @built_once
+    def text_of(self) -> Postprocessor:
+        """What a text of the model goes through before the postprocessor of the dataset."""
+        return build_postprocessor(self.spec.model.pred_postprocessor)
+
+    @built_once
     def context(self) -> InferenceContext:
         """What the inferencer works with."""
         return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)

@@ -212,6 +212,7 @@ class ModelSpec(Struct, frozen=True):
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
         price: the price of its tokens; None if it is not known.
+        pred_postprocessor: what each text of this model goes through when it is scored, before that of the dataset.
     """
 
     abbr: str
@@ -221,6 +222,7 @@ class ModelSpec(Struct, frozen=True):
     where: str = ""
     num_gpus: int | None = None
     price: Price | None = None
+    pred_postprocessor: PartSpec | None = None
 
 
 class MetaTemplateSpec(Struct, frozen=True):

@@ -36,10 +36,11 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     role_template = _role_template(section)
     num_gpus = _num_gpus(section)
     price = parse_price(section)
+    postprocessor = section.part("pred_postprocessor")
     if abbr is None:
         return None
     part = replace(part, args=replace_paths(part.args, find))
-    return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus, price)
+    return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus, price, postprocessor)
 
 
 def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:

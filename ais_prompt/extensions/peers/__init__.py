@@ -25,6 +25,7 @@ EXTENSION: Final = Extension(
         },
         "postprocessors": {
             "PeerPostprocessor": "code.parts",
+            "cascade_verdict_peer": "postprocessors",
             "extract_non_reasoning_content_peer": "postprocessors",
             "first_capital_postprocess_multi_peer": "postprocessors",
             "first_capital_postprocess_peer": "postprocessors",
@@ -36,10 +37,12 @@ EXTENSION: Final = Extension(
             "humaneval_postprocess_v2_peer": "postprocessors",
             "humaneval_postprocess_v3_peer": "postprocessors",
             "last_capital_postprocess_peer": "postprocessors",
+            "last_letter_verdict_peer": "postprocessors",
             "last_option_postprocess_peer": "postprocessors",
             "math_postprocess_peer": "postprocessors",
             "math_postprocess_v2_peer": "postprocessors",
             "multiple_select_postprocess_peer": "postprocessors",
+            "whole_verdict_peer": "postprocessors",
         },
         "evaluators": {
             "PeerCascadeEvaluator": "code.evaluators",

@@ -156,7 +156,8 @@ def _without(values: Mapping[str, Any], faults: Sequence[AisPromptError]) -> tup
             raise fault
         kind, number, in_eval = found[1], int(found[2]), bool(found[3])
         if kind == "models":
-            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number])}
+            reading = {key: models[number][key] for key in ("pred_postprocessor",) if key in models[number]}
+            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number]), **reading}
         elif in_eval and "eval_cfg" in datasets.get(number, {}):
             datasets[number] = {key: value for key, value in datasets[number].items() if key != "eval_cfg"}
             notes[number] = f"{_abbr(datasets[number])} is not scored: {fault.what}"
@@ -203,7 +204,7 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     found = predictions(matched, samples, task.spec.dataset.reader.output_column)
     made = [replace(one, steps=steps.get(one.index, ())) for one in found]
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
-    for remark in matched.remarks(samples):
+    for remark in matched.remarks(samples, cuts_thoughts=task.spec.model.pred_postprocessor is not None):
         logger.warning("[%s] %s", task.name, remark)
     failed = sum(prediction.failed for prediction in made)
     facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)

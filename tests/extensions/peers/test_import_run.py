@@ -101,6 +101,22 @@ def test_a_run_is_imported_and_scored_without_its_data(project: Project, old: Pa
     assert project.run("baseline", str(imported(project)), "-o", "before.json").returncode == 0
 
 
+@pytest.mark.parametrize(("cuts", "score"), [(True, "75.0 %"), (False, "50.0 %")])
+def test_thoughts_are_cut_where_the_model_of_the_run_cuts_them(
+    project: Project, old: Path, cuts: bool, score: str
+) -> None:
+    said = ["It is 0.<think>Or 9?</think>", "<think>It may be 9.</think>It is 2.", "It is 5.", "<think>It is 6"]
+    write_json(old / "predictions/gpt/gsm8k.json", answers(lambda n, values: {**values, "prediction": said[n]}))
+    cut = "pred_postprocessor=dict(type='opencompass.utils.text_postprocessors.extract_non_reasoning_content'), "
+    [config] = (old / "configs").iterdir()
+    config.write_text(config.read_text().replace("dict(abbr='gpt', ", f"dict(abbr='gpt', {cut if cuts else ''}"))
+    assert project.run("import", str(old)).returncode == 0
+    scored = project.run("score", str(imported(project)))
+    assert score in scored.stdout, scored.stderr
+    lines = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in lines] == said
+
+
 def test_an_imported_run_is_compared_with_one_of_the_same_config(project: Project, old: Path) -> None:
     bring_data(project)
     assert project.run("import", str(old.parent)).returncode == 0
