@@ -167,6 +167,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.base.Evaluator",
         "ais_prompt.evaluators.base.CorpusEvaluator",
         "ais_prompt.evaluators.base.ComparesAnswers",
+        "ais_prompt.evaluators.base.RepeatEvaluator",
         "ais_prompt.evaluators.judge.JudgeEvaluator",
         "ais_prompt.evaluators.judge.PanelEvaluator",
         "ais_prompt.evaluators.base.BatchEvaluator",

@@ -267,6 +267,7 @@ EVAL: Final = KeyTable(
         Key("evaluator", "part", "what compares answers with the gold"),
         Key("pred_postprocessor", "part", "takes the answer out of the model's text", "the text as it is"),
         Key("dataset_postprocessor", "part", "takes the answer out of the gold", "the gold as it is"),
+        Key("repeat_evaluator", "part", "gives further scores of repeated answers"),
         Key("k", "number or list", "the k of pass@k"),
         Key("cluster", "name", "the column whose values group samples that depend on each other"),
     ),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         JudgedBatchEvaluator,
         JudgeQuestion,
         MeanEvaluator,
+        RepeatEvaluator,
         ScoresMeasures,
         best_of,
         golds_of,

@@ -301,7 +301,7 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchSco
         return one if isinstance(one, BatchScorer) else DialogueScorer(one)
     repeats = repeats_of(first)
     check_k(dataset.spec.eval, repeats)
-    return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
+    return RepeatScorer(one, repeats, dataset.spec.eval.k, dataset.repeat_evaluator) if repeats > 1 else one
 
 
 def repeats_of(prediction: Prediction) -> int:

@@ -171,6 +171,7 @@ class EvalSpec(Struct, frozen=True):
         where: config path.
         allow_code_execution: whether an evaluator may run programs that a model wrote; set on the command line.
             ``unsafe`` also allows it on a machine without a sandbox.
+        repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
     """
 
     evaluator: PartSpec | None = None
@@ -181,6 +182,7 @@ class EvalSpec(Struct, frozen=True):
     where: str = ""
     allow_code_execution: bool | Literal["unsafe"] = False
     cluster: str | None = None
+    repeat_evaluator: PartSpec | None = None
 
 
 class DatasetSpec(Struct, frozen=True):

@@ -198,7 +198,16 @@ def _parse_eval(dataset: ConfigSection, find: Callable[[str], Path | None]) -> E
     evaluator_section = section.section("evaluator") if evaluator else None
     judge = parse_judge(evaluator_section, find) if evaluator_section else None
     cluster = section.get("cluster", (str, type(None)), "the name of a column, or None", None)
-    return EvalSpec(evaluator and without_judge(evaluator), pred, gold, k, judge, where=section.where, cluster=cluster)
+    return EvalSpec(
+        evaluator=evaluator and without_judge(evaluator),
+        pred_postprocessor=pred,
+        dataset_postprocessor=gold,
+        k=k,
+        judge=judge,
+        where=section.where,
+        cluster=cluster,
+        repeat_evaluator=section.part("repeat_evaluator"),
+    )
 
 
 def _asked(infer: InferSpec, answers: int) -> InferSpec:

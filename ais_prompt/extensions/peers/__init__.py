@@ -48,6 +48,7 @@ EXTENSION: Final = Extension(
             "PeerCascadeEvaluator": "code.evaluators",
             "PeerEvaluator": "code.evaluators",
             "PeerJudgeEvaluator": "code.judged",
+            "PeerRepeatEvaluator": "repeats",
             "SimulatedCallsEvaluator": "simulated_calls",
         },
     },

@@ -9,10 +9,12 @@ from typing import Any, Final
 import pytest
 
 from ais_prompt.evaluators import GenericLLMEvaluator
+from ais_prompt.extensions.peers.repeats import PeerRepeatEvaluator
 from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.metrics import mean_scores
 from ais_prompt.plan import build_postprocessor
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types import PartSpec
+from ais_prompt.types import PartSpec, SampleScore
 from tests.extensions.peers.test_translate import judged, peer_dataset
 
 RECORDED: Final[dict[str, Any]] = json.loads(
@@ -79,3 +81,40 @@ def test_thoughts_are_cut_as_there() -> None:
 def test_every_rule_is_registered() -> None:
     for name in ("cascade_verdict_peer", "last_letter_verdict_peer", "whole_verdict_peer"):
         assert callable(POSTPROCESSORS.get(name))
+
+
+@pytest.mark.parametrize("peer", RECORDED["repeats"])
+def test_repeats_are_counted_as_there(peer: str) -> None:
+    for case in RECORDED["repeats"][peer]:
+        evaluator = PeerRepeatEvaluator(peer, k=case["k"], name="gsm8k")
+        grouped = as_grouped_there(case["right"]) if peer == "ais_bench" else case["right"]
+        assert numbers(evaluator, grouped) == pytest.approx(case["numbers"]), case
+
+
+def test_repeats_belong_to_their_question() -> None:
+    """AISBench takes the first n answers of the first round as those of one question; see docs/peer-results.md."""
+    table = [[1, 1, 1, 1, 1], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0], [1, 1, 1, 0, 1]]
+    evaluator = PeerRepeatEvaluator("ais_bench", k=5)
+    assert numbers(evaluator, table) == {"accuracy (5 runs average)": 50, "avg@5": 50, "pass@5": 75, "cons@5": 50}
+    there = numbers(evaluator, as_grouped_there(table))
+    assert there == {"accuracy (5 runs average)": 50, "avg@5": 50, "pass@5": 100, "cons@5": 25}
+
+
+def as_grouped_there(table: list[list[int]]) -> list[list[int]]:
+    """The answers of all rounds in turn, cut into groups of n: the groups that AISBench counts as questions."""
+    n = len(table[0])
+    rounds = [row[number] for number in range(n) for row in table]
+    return [rounds[start : start + n] for start in range(0, len(rounds), n)]
+
+
+def numbers(evaluator: PeerRepeatEvaluator, table: list[list[int]]) -> dict[str, float]:
+    """Metric → number in percent."""
+    samples = [question(str(number), row) for number, row in enumerate(table)]
+    scores = evaluator.repeated(mean_scores(("accuracy",), samples), samples)
+    return {one.metric: 100 * (one.value or 0) for one in scores}
+
+
+def question(name: str, row: list[int]) -> SampleScore:
+    """A question with right and wrong answers."""
+    each = tuple(SampleScore(name, "scored", str(one), "1", {"accuracy": float(one)}) for one in row)
+    return SampleScore(name, "scored", list(row), "1", {"accuracy": sum(row) / len(row)}, repeats=each)
