@@ -103,7 +103,7 @@ def repeats() -> dict[str, list[dict[str, Any]]]:
 
 
 def _repeated(base: Any, table: Any, k: Any) -> dict[str, float]:
-    class Evaluator(base):
+    class Evaluator(base):  # type: ignore[misc]
         def score(self, predictions: Any) -> dict[str, Any]:
             details = [{"correct": bool(right)} for right in predictions]
             return {"accuracy": 100 * sum(predictions) / len(predictions), "details": details}
