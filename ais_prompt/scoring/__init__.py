@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ais_prompt.scoring.background import BackgroundScoring, read_values
     from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-    from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
+    from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions, answers_to_judge
     from ais_prompt.scoring.judges.verdicts import question_id, questions_about
     from ais_prompt.scoring.lost_golds import find_lost_golds
     from ais_prompt.scoring.rows import (

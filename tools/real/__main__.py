@@ -57,7 +57,7 @@ COMMANDS: Final[Mapping[Peer, str]] = {
 """Peer → the module with its command line."""
 COLUMNS: Final = (*("prompts", "requests", "predictions", "golds", "values", "scores", "tables", "import", "migrated"),)
 KNOWN: Final = Path(__file__).with_name("known.tsv")
-"""What is known to differ, one number of one run a line: case, column, where, and the words of `RESULTS` that say why."""
+"""What is known to differ, a number of a run a line: case, column, where, and the words of `RESULTS` that say why."""
 RESULTS: Final = ROOT / "docs/peer-results.md"
 ALL_IN_ONE: Final = """
 import importlib, multiprocessing, os, runpy, shlex, signal, sys, threading, traceback, types

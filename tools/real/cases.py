@@ -53,7 +53,8 @@ def opencompass_config(model: str, datasets: str, more: str = "", max_out_len: i
     return (
         "from mmengine.config import read_base\n"
         "from opencompass.models import (HuggingFace, HuggingFaceBaseModel, HuggingFaceCausalLM,\n"
-        "    HuggingFacewithChatTemplate, OpenAISDK)\n\n"
+        "    HuggingFacewithChatTemplate, OpenAISDK)\n"
+        "from opencompass.utils.text_postprocessors import extract_non_reasoning_content\n\n"
         f"with read_base():\n{modules}\n\n"
         "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets') and k != 'chatml_datasets'), [])\n"
         f"models = [dict(abbr='demo', max_out_len={max_out_len}, run_cfg=dict(num_gpus=0), {model})]\n{more}"
@@ -66,7 +67,8 @@ def aisbench_config(model: str, datasets: str, more: str = "") -> str:
     return (
         "from mmengine.config import read_base\n"
         "from ais_bench.benchmark.models import (HuggingFacewithChatTemplate, VLLMCustomAPI, VLLMCustomAPIChat,\n"
-        "    VLLMCustomAPIChatStream)\n\n"
+        "    VLLMCustomAPIChatStream)\n"
+        "from ais_bench.benchmark.utils.postprocess.model_postprocessors import extract_non_reasoning_content\n\n"
         f"with read_base():\n{modules}\n    from ais_bench.benchmark.configs.summarizers.example import summarizer\n\n"
         "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets')), [])\n"
         f"models = [dict(abbr='demo', {model})]\n{more}"
@@ -219,7 +221,7 @@ _PICTURES: Final = "index\timage\tquestion\tA\tB\tanswer\tcategory\tl2_category\
 
 _OWN_CHATML: Final[Files] = {**_GSM8K, "own.jsonl": _CHATML}
 _JUDGE: Final = f"dict({SDK}, abbr='judge', max_out_len=16)"
-CUTS_THOUGHTS: Final = "pred_postprocessor=dict(type='extract-non-reasoning-content')"
+CUTS_THOUGHTS: Final = "pred_postprocessor=dict(type=extract_non_reasoning_content)"
 """The argument of a model whose thoughts are cut, in both peers."""
 _SAID: Final = (
     *("A", "B", "A.", "CORRECT", "CORRECT.", "INCORRECT", "The answer is B", "The answer is A", "Grade\n\nA", "a"),

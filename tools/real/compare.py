@@ -85,11 +85,23 @@ class Count(Struct):
         return f"{self.equal}/{self.of}" if self.of else "–"
 
 
+def judged_names(run: Path) -> dict[str, str]:
+    """Return the names under which AISBench keeps replies and scores of judges → the dataset that they are about."""
+    found = {}
+    for dataset in (open_old_run(run).config or {}).get("datasets", ()):
+        judge = (dataset.get("judge_infer_cfg") or {}).get("judge_model")
+        if judge:
+            found[f"{dataset['abbr']}-{judge['abbr']}"] = str(dataset["abbr"])
+    return found
+
+
 def their_answers(run: Path) -> dict[str, list[Found]]:
     """Return dataset → what OpenCompass or AISBench wrote, in the order of the rows; repeats follow each other."""
     found: dict[str, dict[int, Found]] = {}
+    judged = judged_names(run)
     for path in sorted(run.glob("predictions/demo/*.json*")):
-        if path.name.startswith("tmp_"):  # a conversation leaves its last state
+        # A conversation leaves its last state; replies of judges are compared by what they make of the scores.
+        if path.name.startswith("tmp_") or path.stem.removesuffix("-cached") in judged:
             continue
         entries = _entries(path)
         name = path.stem
@@ -189,7 +201,12 @@ def their_scores(run: Path) -> dict[str, dict[str, float]]:
     """
     names = _our_names(run)
     found: dict[str, dict[str, float]] = {path.stem: {} for path in run.glob("predictions/demo/*.json*")}
-    found = {name: {} for name in found if not name.startswith("tmp_") and not _is_part(name, found)}
+    judged = judged_names(run)
+    found = {
+        name: {}
+        for name in found
+        if not name.startswith("tmp_") and not _is_part(name, found) and name.removesuffix("-cached") not in judged
+    }
     for path in sorted([*run.glob("results/demo/*.json"), *run.glob("results/demo_judged-by--*/*.json")]):
         if re.search(r"_replica\d+$", path.stem):  # what a judge said
             continue
@@ -197,7 +214,7 @@ def their_scores(run: Path) -> dict[str, dict[str, float]]:
         if path.parent.name != "demo":
             continue  # what a judge said of a dataset; the scores are in the table
         renamed = names.get(path.stem, {})
-        found[path.stem] = {
+        found[judged.get(path.stem, path.stem)] = {
             renamed.get(key, key): float(one) for key, one in values.items() if type(one) in (int, float)
         }
     return found
@@ -223,7 +240,7 @@ def _our_names(run: Path) -> dict[str, Mapping[str, str]]:
 
 def their_table(run: Path) -> dict[str, float]:
     """Return ``dataset metric`` → number of the table of a run, by the names that our scores have."""
-    names = _our_names(run)
+    names, judged = _our_names(run), judged_names(run)
     found: dict[str, float] = {}
     for path in sorted(run.glob("summary/**/*.csv")):
         rows = list(csv.reader(path.open(encoding="utf-8")))
@@ -233,7 +250,7 @@ def their_table(run: Path) -> dict[str, float]:
         if head[:2] == ["dataset", "version"]:
             for name, _, metric, *_, value in lines:
                 if _is_number(value):
-                    found[f"{name} {names.get(name, {}).get(metric, metric)}"] = float(value)
+                    found[f"{judged.get(name, name)} {names.get(name, {}).get(metric, metric)}"] = float(value)
         elif head[0] == "model":
             for _, *values in lines:
                 found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}

@@ -17,6 +17,7 @@ from ais_prompt.extensions.peers.agent import steps_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.extensions.peers.verdicts import keep_verdicts
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.postprocess import calls_as_text
@@ -33,7 +34,7 @@ from ais_prompt.store import (
     write_predictions,
 )
 from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
-from ais_prompt.utils import digest, logging_to
+from ais_prompt.utils import NOTE, digest, logging_to
 
 logger = logging.getLogger(__name__)
 
@@ -209,8 +210,14 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     failed = sum(prediction.failed for prediction in made)
     facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)
     record.add_task(task.spec, facts)
+    judges = [judge.spec.abbr for judge in task.dataset.judges]
+    try:
+        for remark in keep_verdicts(task, old, names, folder):
+            logger.log(NOTE, "[%s] %s", task.name, remark)
+    except AisPromptError as error:
+        logger.warning("[%s] verdicts of the run are not used: %s", task.name, error.what)
     task.release()
-    numbers = old.numbers(*names)
+    numbers = old.numbers(*names, *judges[:1])
     return ImportedTask(name=task.name, samples=len(made), failed=failed, reported=numbers)
 
 
