@@ -244,7 +244,9 @@ def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translat
     """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
     place = where.partition(".")[0]
     named = evaluator.get("dict_postprocessor")
-    if isinstance(named, Mapping) and named.get("type") in RIGHT_OR_WRONG:  # a bare name that is ours too would mean ours
+    if (
+        isinstance(named, Mapping) and named.get("type") in RIGHT_OR_WRONG
+    ):  # a bare name that is ours too would mean ours
         named = {**named, "type": f"opencompass.datasets.{named['type']}"}
     found = translation.peer_part("postprocessors", named)
     if found is not None and isinstance(named, Mapping):

@@ -389,3 +389,65 @@ def test_a_config_of_ones_own(project: Project, old: Path) -> None:
     done = project.run("import", str(old), "--config", "mine.py")
     assert done.returncode == 0, done.stderr
     assert "4 samples" in done.stdout
+
+
+JUDGED_BY_AISBENCH = """dict(
+        abbr='aime',
+        eval_cfg=dict(
+            evaluator=dict(type='ais_bench.benchmark.datasets.utils.llm_judge.LLMJudgeCorrectEvaluator'),
+            pred_postprocessor=dict(type='ais_bench.benchmark.datasets.utils.llm_judge.get_a_or_b')),
+        judge_infer_cfg=dict(
+            judge_model=dict(abbr='judge', type='ais_bench.benchmark.models.VLLMCustomAPIChat', model='judge',
+                path='', host_ip='127.0.0.1', host_port=1),
+            prompt_template=dict(
+                template=dict(round=[dict(prompt='{question} is {model_answer}?', role='HUMAN')]),
+                type='ais_bench.benchmark.openicl.icl_prompt_template.PromptTemplate')),
+        infer_cfg=dict(
+            inferencer=dict(type='ais_bench.benchmark.openicl.icl_inferencer.GenInferencer'),
+            prompt_template=dict(
+                template=dict(round=[dict(prompt='{question}', role='HUMAN')]),
+                type='ais_bench.benchmark.openicl.icl_prompt_template.PromptTemplate'),
+            retriever=dict(type='ais_bench.benchmark.openicl.icl_retriever.ZeroRetriever')),
+        path='data/gsm8k/test.jsonl',
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        type='ais_bench.benchmark.datasets.aime2025.Aime2025Dataset')"""
+
+
+def test_the_verdicts_of_a_judged_run_of_aisbench_are_taken_and_nothing_is_asked(project: Project, old: Path) -> None:
+    """The judge does not answer: nothing listens at its address."""
+    bring_data(project)
+    [config] = (old / "configs").iterdir()
+    config.unlink()
+    write_config(old, JUDGED_BY_AISBENCH)
+    said = ["The first: A", "It is B", "A\n", "A"]
+    lines = [
+        {
+            "id": n,
+            "uuid": str(n),
+            "origin_prompt": [{"role": "HUMAN", "prompt": q}],
+            "prediction": f"{n}.",
+            "gold": gold,
+        }
+        for n, (q, gold) in enumerate(GOLDS.items())
+    ]
+    judged = [
+        {
+            "id": n,
+            "origin_prompt": [{"role": "HUMAN", "prompt": f"{q} is {n}.?"}],
+            "prediction": said[n],
+            "gold": str(n),
+        }
+        for n, q in reversed([*enumerate(GOLDS)])  # as they arrived
+    ]
+    folder = old / "predictions/gpt"
+    for name, entries in (("aime", lines), ("aime-judge", judged)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    write_json(old / "results/gpt/aime-judge.json", {"accuracy": 50.0})
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 questions are answered in the run" in done.stderr
+    assert "accuracy 50 there" in done.stdout
+    run = imported(project)
+    scored = project.run("score", str(run), "--config", str(run / "config.py"))
+    assert scored.returncode == 0, scored.stderr
+    assert "50.0 %" in scored.stdout
