@@ -441,6 +441,7 @@ def _theirs(command: Sequence[str], work: Path, python: Path, seconds: int) -> N
 def _environment(work: Path) -> dict[str, str]:
     return {
         "AIS_BENCH_DATASETS_CACHE": str(work),
+        "API_KEY": "none",  # of the migrated config
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONDONTWRITEBYTECODE": "",  # compiling takes longer than most commands

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.servers import MockServer
 
 from tests.core.e2e.project import Project, read_lines
 from tests.extensions.peers.test_import_run import DATASET, bring_data
+from tests.support.servers import MockServer
 
 SCRIPTED = "dict(type='ScriptedModel', abbr='fake', default='It is 4.')"
 
@@ -44,10 +44,8 @@ def test_a_key_becomes_a_variable_and_the_file_runs_when_it_is_set(
 ) -> None:
     bring_data(project)
     keys = ("12345678", "87654321", "12345678")
-    models = [
-        f"dict(type='opencompass.models.OpenAISDK', abbr='m{n}', path='m', key='{key}', openai_api_base='{server.base_url}')"
-        for n, key in enumerate(keys)
-    ]
+    kind = f"type='opencompass.models.OpenAISDK', path='m', openai_api_base='{server.base_url}'"
+    models = [f"dict({kind}, abbr='m{n}', key='{key}')" for n, key in enumerate(keys)]
     (project.root / "theirs.py").write_text(f"models = [{', '.join(models)}]\ndatasets = [{DATASET}]\n")
     done = project.run("migrate", "theirs.py", "-o", "mine.py")
     assert done.returncode == 0, done.stderr
