@@ -1,19 +1,28 @@
 """Record what rules of the peers say, with their own code: ``ENV/bin/python tools/real/record.py FILE``.
 
 ENV is an environment with both wheels, such as the one of ``python -m tools.real``. The tests compare our rules with
-the file, so that they need no peer. Its keys: ``verdicts`` (judge → reply → whether the answer is right), ``thoughts``
-(text → text without thoughts), ``repeats`` (peer → the numbers of each table of right and wrong repeats).
+the file, so that they need no peer. Its keys:
+
+- ``verdicts``: judge → reply → whether the answer is right,
+- ``thoughts``: text → text without thoughts,
+- ``repeats``: peer → each table of right and wrong repeats with its numbers,
+- ``tables``: summarizer → replies of a judge with its numbers.
 """
 
+import csv
 import json
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
+import pandas
 from ais_bench.benchmark.datasets.utils.llm_judge import LLMJudgeCorrectEvaluator, get_a_or_b
 from ais_bench.benchmark.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as AISBenchEvaluator
 from datasets import Dataset
+from mmengine import ConfigDict
 from opencompass.datasets.generic import generic_llmjudge_academic_postprocess, generic_llmjudge_postprocess
 from opencompass.datasets.Medbullets import medbullets_llmjudge_postprocess
 from opencompass.datasets.medmcqa import medmcqa_llmjudge_postprocess
@@ -21,6 +30,8 @@ from opencompass.datasets.MedXpertQA import MedXpertQA_llmjudge_postprocess
 from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postprocess
 from opencompass.evaluator import CascadeEvaluator
 from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
+from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
 from opencompass.utils.text_postprocessors import extract_non_reasoning_content
 
 REPLIES = (
@@ -117,10 +128,102 @@ def _repeated(base: Any, table: Any, k: Any) -> dict[str, float]:
     return {key: float(value) for key, value in numbers.items() if key != "details"}
 
 
+WILDBENCH_REPLIES = (
+    *('"choice": "A++"', '"choice": "A+"', '"choice": "A=B"', '"choice": "B+"', '"choice": "B++"', '"choice": "C"'),
+    *("no choice", '"choice": "A++"', '"choice": "B+"', '"choice": "B++", "choice": "A++"'),
+)
+ARENA_REPLIES = (
+    *("[[A>B]]", "[[A>>B]]", "[[A=B]]", "[[B>A]]", "[[B>>A]]", "none", "[[A=B]]", "[[A>B]] [[B>A]]", "[[B>A]]"),
+    *("[[A>B]]", "[[B>>A]]", "[[A>B]]", "[[A<B]]", "[[B>A]]", "[[A>B]]", "[[A>>B]]"),
+)
+ALIGN_REPLIES = (
+    "{'事实正确性': 8, '满足用户需求': 6, '清晰度': 7, '完备性': 5, '综合得分': 7}",
+    "first {'事实正确性': 1} then\n{'事实正确性': 5, '逻辑连贯性': 9,\n'综合得分': 3}",
+    "{'事实正确性': 11, '综合得分': 3}",
+    "{'事实正确性': 4}",
+    "{'其他': 4, '综合得分': 3}",
+    "事实正确性: 4, 综合得分: 3",
+    "{'丰富度': 2, '综合得分': 10}",
+)
+
+
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """Return summarizer → the replies of a judge with the numbers of its table."""
+    found: dict[str, list[dict[str, Any]]] = {"WildBenchPairSummarizer": [], "ArenaHardSummarizer": []}
+    for base in ("gpt4-0314", "other"):
+        for order in (0, 1):
+            names = (base, "mine") if order else ("mine", base)
+            known = [
+                {
+                    "answer1": names[n % 3 == 0],
+                    "answer2": names[n % 3 != 0],
+                    "primary_tag": "Math",
+                    "secondary_tag": ["Editing"],
+                }
+                for n in range(len(ARENA_REPLIES))
+            ]
+            for name, replies in (
+                ("WildBenchPairSummarizer", WILDBENCH_REPLIES),
+                ("ArenaHardSummarizer", ARENA_REPLIES),
+            ):
+                output = [[reply, one] for reply, one in zip(replies, known, strict=False)]
+                numbers = _wildbench(output, base) if name.startswith("Wild") else _arena(output, base)
+                found[name].append({"output": output, "base": base, "numbers": numbers})
+    output = [[reply, {}] for reply in ALIGN_REPLIES]
+    found["AlignmentBenchSummarizer"] = [{"output": output, "base": "", "numbers": _alignbench()}]
+    return found
+
+
+def _wildbench(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/w.json")
+        models = [{"abbr": "mine", "type": "x"}]
+        config = ConfigDict(
+            work_dir=folder,
+            datasets=[{"abbr": "w", "base_models": [{"abbr": base, "type": "x"}]}],
+            judge_models=[{"abbr": "judge", "type": "x"}],
+            eval={"partitioner": {"models": models}},
+        )
+        return {"score": WildBenchPairSummarizer(config).summarize("t")["Wildbench"]["judge"]["mine"]["score"]}
+
+
+def _arena(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        _write(output, Path(folder) / "a.json")
+        battles = arenahard.get_battles_from_judgment({"abbr": "a"}, folder, arenahard.post_process_compass_arena)
+    battles = battles.reset_index(drop=True)
+    ratings = arenahard.compute_mle_elo(battles)
+    numpy.random.seed(42)
+    rounds = arenahard.get_bootstrap_result(battles, arenahard.compute_mle_elo, 100)
+    stats = pandas.DataFrame({"model": ratings.index, "score": ratings.values})
+    for name, quantile in (("lower", 2.5), ("upper", 97.5)):
+        stats[name] = [numpy.percentile(rounds[model], quantile) for model in stats["model"]]
+    stats = stats.sort_values(by="model").reset_index(drop=True)
+    rates = {name: arenahard.get_win_rate_column(stats, name, base) for name in ("score", "lower", "upper")}
+    return {name: float(rate["mine"]) for name, rate in rates.items()}
+
+
+def _alignbench() -> dict[str, float]:
+    rated = filter(None, map(alignmentbench.post_process_alignbench, ALIGN_REPLIES))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "dimension.csv"
+        answers = list(rated)
+        alignmentbench.get_dimension_results(answers, answers, file, 0, "mine")
+        head, row = csv.reader(file.open(encoding="utf-8"))
+    return dict(zip(head[1:], map(float, row[1:]), strict=True))
+
+
+def _write(output: Any, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    entries = {str(n): {"prediction": reply, "gold": known} for n, (reply, known) in enumerate(output)}
+    file.write_text(json.dumps(entries), "utf-8")
+
+
 if __name__ == "__main__":
     table = {
         "verdicts": verdicts(),
         "thoughts": {text: extract_non_reasoning_content(text) for text in TEXTS},
         "repeats": repeats(),
+        "tables": tables(),
     }
     Path(sys.argv[1]).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
 from ais_prompt.extensions.peers.table.evaluators import COUNTS_BY_CATEGORY, RIGHT_OR_WRONG, SUMMARIZERS
+from ais_prompt.extensions.peers.tables import SUMMARIES
 from ais_prompt.utils import with_texts
 
 JUDGED: Final = "GenericLLMEvaluator"
@@ -199,6 +200,7 @@ def translate_rated(
         "judge_cfg": translate_judge(evaluator.get("judge_cfg"), f"{where}.judge_cfg", translation),
         "prompt_template": translation.part("templates", evaluator.get("prompt_template"), f"{where}.prompt_template"),
         **_reading(evaluator, dataset.get("summarizer"), where, translation),
+        **_summary(dataset.get("summarizer"), translation),
         **_comparison(dataset, where, translation),
         **options,
     }
@@ -240,6 +242,13 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
     return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
 
 
+def _summary(summarizer: Any, translation: Translation) -> dict[str, Any]:
+    """Return the summarizer of a dataset, or of the config, if it computes numbers of its own."""
+    named = (last_name(one) for one in (summarizer, translation.summarizer))
+    found = next((name for name in named if name in SUMMARIES), None)
+    return {"summarizer": found} if found else {}
+
+
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
     """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
     place = where.partition(".")[0]
@@ -250,7 +259,8 @@ def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translat
         named = {**named, "type": f"opencompass.datasets.{named['type']}"}
     found = translation.peer_part("postprocessors", named)
     if found is not None and isinstance(named, Mapping):
-        translation.drop("summarizer", summarizer, "the summary is that of every run", place)
+        if last_name(summarizer) not in SUMMARIES:
+            translation.drop("summarizer", summarizer, "the summary is that of every run", place)
         args = {key: value for key, value in named.items() if key != "type"}
         return {"function": found.path, **({"kwargs": args} if args else {})}
     if row := SUMMARIZERS.get(last_name(summarizer)):

@@ -60,6 +60,7 @@ def translate(
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
     translation.judges = judges_of(values)
+    translation.summarizer = values.get("summarizer")
     translation.repeats = max(
         map(_sequences, filter(is_part, models if isinstance(models, list | tuple) else ())), default=1
     )
