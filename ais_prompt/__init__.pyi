@@ -131,6 +131,7 @@ from ais_prompt.extensions.peers.postprocessors import (
     multiple_select_postprocess_peer as multiple_select_postprocess_peer,
 )
 from ais_prompt.extensions.peers.postprocessors import whole_verdict_peer as whole_verdict_peer
+from ais_prompt.extensions.peers.repeats import PeerRepeatEvaluator as PeerRepeatEvaluator
 from ais_prompt.extensions.peers.simulated_calls import SimulatedCallsEvaluator as SimulatedCallsEvaluator
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer as SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.triton import TritonModel as TritonModel
