@@ -255,9 +255,9 @@ def their_table(run: Path) -> dict[str, float]:
             for _, *values in lines:
                 found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}
         else:
-            for line in lines:
-                if _is_number(line[-1]):
-                    found[" ".join(line[:-1])] = float(line[-1])
+            for _, *metric, value in lines:  # a benchmark has another name there than its dataset
+                if _is_number(value):
+                    found[" ".join(metric)] = float(value)
     return found
 
 
