@@ -207,12 +207,12 @@ def their_scores(run: Path) -> dict[str, dict[str, float]]:
         for name in found
         if not name.startswith("tmp_") and not _is_part(name, found) and name.removesuffix("-cached") not in judged
     }
-    for path in sorted([*run.glob("results/demo/*.json"), *run.glob("results/demo_judged-by--*/*.json")]):
+    for path in run.glob("results/*judged-by--*/*.json"):
+        found.pop(path.stem, None)  # the scores are in the table
+    for path in sorted(run.glob("results/demo/*.json")):
         if re.search(r"_replica\d+$", path.stem):  # what a judge said
             continue
         values = json.loads(path.read_text("utf-8"))
-        if path.parent.name != "demo":
-            continue  # what a judge said of a dataset; the scores are in the table
         renamed = names.get(path.stem, {})
         found[judged.get(path.stem, path.stem)] = {
             renamed.get(key, key): float(one) for key, one in values.items() if type(one) in (int, float)

@@ -234,6 +234,7 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
     translation.known(scoring["evaluator"], ("type",), {}, f"{where}.eval_cfg.evaluator")
     reading = scoring.get("pred_postprocessor")
     if last_name(reading) == _VERDICT:
+        translation.known(reading, ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
         reading = {"type": "last_letter_verdict_peer"}
     else:
         reading = translation.part("postprocessors", reading, f"{where}.eval_cfg.pred_postprocessor")
