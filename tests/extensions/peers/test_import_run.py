@@ -230,6 +230,25 @@ def test_the_judge_of_a_run(project: Project, old: Path, judges: str) -> None:
     assert ("gsm8k is not scored: the judge is not named" in done.stdout + done.stderr) == (not judges)
 
 
+def test_the_verdicts_of_a_judged_run_of_opencompass_are_taken(
+    project: Project, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They lie beside the results, one file for each repeat; a reply about another answer is not used."""
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    bring_data(project)
+    judge = MODEL.replace("gpt", "judge").replace("path=", "openai_api_base='http://127.0.0.1:1/v1', path=")
+    write_config(old, JUDGED, more=f"judge_models = [{judge}]")
+    said = {
+        str(n): {"origin_prompt": [{"role": "HUMAN", "prompt": f"{question} {2 * n + (n == 2)}"}], "prediction": reply}
+        for n, (question, reply) in enumerate(zip(GOLDS, ("A", "Based on it: A", "none"), strict=False))
+    }
+    write_json(old / "results/gpt/gsm8k_replica0.json", said)
+    done = project.run("import", str(old))
+    assert "3 of 4 questions are answered in the run" in done.stderr
+    [journal] = imported(project).glob("judge/gpt/journal/judge/*")
+    assert len(read_lines(journal)) == 3
+
+
 def test_texts_that_were_only_measured(project: Project, old: Path) -> None:
     write_config(
         old,
