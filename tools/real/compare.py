@@ -255,15 +255,15 @@ def their_table(run: Path) -> dict[str, float]:
             for _, *values in lines:
                 found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}
         else:
-            for _, *metric, value in lines:  # a benchmark has another name there than its dataset
+            for _, *words, value in lines:  # a benchmark has another name there than its dataset
                 if _is_number(value):
-                    found[" ".join(metric)] = float(value)
+                    found[" ".join(words)] = float(value)
     return found
 
 
 def our_table(run: Path) -> dict[str, float]:
     """Return ``dataset metric``, and the metric alone → number in percent, of the summary of a run."""
-    found = {}
+    found: dict[str, float] = {}
     for row in csv.DictReader((run / "summary/summary.csv").open(encoding="utf-8")):
         if row["score"]:
             value = float(row["score"]) * (100 if row["fraction"] == "True" else 1)

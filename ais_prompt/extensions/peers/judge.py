@@ -233,7 +233,7 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
         translation.notes.note(what, place)
     translation.known(scoring["evaluator"], ("type",), {}, f"{where}.eval_cfg.evaluator")
     reading = scoring.get("pred_postprocessor")
-    if last_name(reading) == _VERDICT:
+    if isinstance(reading, Mapping) and last_name(reading) == _VERDICT:
         translation.known(reading, ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
         reading = {"type": "last_letter_verdict_peer"}
     else:
