@@ -39,6 +39,7 @@ from tools.real.compare import (
     bodies,
     close,
     our_answers,
+    our_names,
     our_scores,
     our_table,
     their_answers,
@@ -169,7 +170,7 @@ def main(names: Sequence[str], keep: Path | None, drawn: bool) -> None:
         asked = running.requests()
         for name, case in cases.items():
             running.answer(answers)  # each program hears the answers from the first on
-            counts, failed = compared(case, works[name], models[name], python, asked, running)
+            counts, failed = compared(case, works[name], models[name], python, asked, running, answers)
             click.echo(f"{name}: " + ", ".join(f"{column} {count}" for column, count in counts.items()), err=True)
             unexplained, used = _unexplained(name, counts)
             table.add_row(name, *(f"{counts[one]}{' *' if one in used else ''}" for one in COLUMNS))
@@ -297,9 +298,18 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
 
 
 def compared(
-    case: Case, work: Path, model: Path, python: Path, asked: Sequence[Mapping[str, Any]], running: Server
+    case: Case,
+    work: Path,
+    model: Path,
+    python: Path,
+    asked: Sequence[Mapping[str, Any]],
+    running: Server,
+    answers: Mapping[str, str | Sequence[str]],
 ) -> tuple[dict[str, Count], list[str]]:
-    """Run this program on a case and compare; return column → count, and the commands that failed."""
+    """Run this program on a case and compare; return column → count, and the commands that failed.
+
+    ``answers`` are those of all cases: their programs were run with all of them.
+    """
     counts = {column: Count() for column in COLUMNS}
     options = ["--peer-path", str(_site(python) / case.peer), "--peer-scores"]
     failed = _ours(work, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options)
@@ -309,31 +319,34 @@ def compared(
         return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
     tokenizer = AutoTokenizer.from_pretrained(model)
     in_turn = case.peer == "ais_bench"
-    answers = their_answers(there[0])
-    _compare_answers(answers, our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
+    found = their_answers(there[0])
+    _compare_answers(found, our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
     _compare_requests(bodies(asked, work.name), bodies(running.requests(), work.name), counts["requests"])
-    scores = their_scores(there[0])
-    _compare_scores(scores, our_scores(here[0]), counts["scores"])
+    scores, names = their_scores(there[0]), our_names(there[0])
+    _compare_scores(scores, our_scores(here[0]), counts["scores"], names)
+    mine = our_table(here[0])
     for name, value in their_table(there[0]).items():
-        mine = our_table(here[0])
-        counts["tables"].add(value, mine.get(name), name, equal=name in mine and abs(value - mine[name]) < 0.01)
+        dataset, _, metric = name.partition(" ")
+        other = f"{dataset} {names.get(dataset, {}).get(metric, metric)}"
+        shown = mine.get(name, mine.get(other))
+        counts["tables"].add(value, shown, name, equal=shown is not None and abs(value - shown) < 0.01)
     failed = _ours(work, "import", str(there[0]), "-w", "imported", *options)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
     # Where the data need code of the peer, samples are paired with their rows only if the config is given.
-    running.answer(case.answers)
+    running.answer(answers)
     _ours(work, "import", str(there[0]), "-w", "paired", "--config", "eval.py", *options)
     for run in work.glob("paired/*/*"):
         failed = _ours(work, "score", str(run), "--config", "eval.py", "--allow-code-execution", *options)
         counts["import"].add("", failed[-300:], "score", equal=not failed)
-        _compare_scores(scores, our_scores(run), counts["import"])
-    running.answer(case.answers)
+        _compare_scores(scores, our_scores(run), counts["import"], names)
+    running.answer(answers)
     failed = _ours(work, "migrate", "eval.py", "-o", "native.py", *options)
     failed = failed or _ours(work, "run", "native.py", "-w", "migrated", "--allow-code-execution", *options[:2])
     counts["migrated"].add("", failed[-300:], "run", equal=not failed)
     for run in work.glob("migrated/*/*"):
         again = {"predictions": counts["migrated"], **{name: Count() for name in ("prompts", "golds", "values")}}
-        _compare_answers(answers, our_answers(run), again, tokenizer, in_turn=in_turn)
-        _compare_scores(scores, our_scores(run), counts["migrated"])
+        _compare_answers(found, our_answers(run), again, tokenizer, in_turn=in_turn)
+        _compare_scores(scores, our_scores(run), counts["migrated"], names)
     return counts, []
 
 
@@ -404,13 +417,16 @@ def _as_sent(theirs: Any, ours: Any, tokenizer: Any) -> Any:
 
 
 def _compare_scores(
-    theirs: Mapping[str, Mapping[str, float]], ours: Mapping[str, Mapping[str, float]], count: Count
+    theirs: Mapping[str, Mapping[str, float]],
+    ours: Mapping[str, Mapping[str, float]],
+    count: Count,
+    names: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Compare each score with ours of the same name; a dataset that only one of the two scored differs."""
+    """Compare each score with ours of the same name, or of its name here; a dataset that only one scored differs."""
     for name, metrics in theirs.items():
         mine = ours.get(name, {})
         for metric, value in metrics.items():
-            here = mine.get(metric)
+            here = mine.get(metric, mine.get(names.get(name, {}).get(metric, metric)))
             count.add(value, here, f"{name} {metric}", equal=here is not None and abs(value - here) < 0.01)
         if not metrics and mine:
             count.add(None, dict(mine), f"{name} is scored")

@@ -195,11 +195,7 @@ def close(one: float, other: float) -> bool:
 
 
 def their_scores(run: Path) -> dict[str, dict[str, float]]:
-    """Return dataset → metric → number, by the names that our scores have; a dataset without scores has none.
-
-    A metric that has another name here (`score` is `accuracy`) is renamed by the row of its evaluator in our table.
-    """
-    names = _our_names(run)
+    """Return dataset → metric → number; a dataset without scores has none."""
     found: dict[str, dict[str, float]] = {path.stem: {} for path in run.glob("predictions/demo/*.json*")}
     judged = judged_names(run)
     found = {
@@ -213,9 +209,8 @@ def their_scores(run: Path) -> dict[str, dict[str, float]]:
         if re.search(r"_replica\d+$", path.stem):  # what a judge said
             continue
         values = json.loads(path.read_text("utf-8"))
-        renamed = names.get(path.stem, {})
         found[judged.get(path.stem, path.stem)] = {
-            renamed.get(key, key): float(one) for key, one in values.items() if type(one) in (int, float)
+            key: float(one) for key, one in values.items() if type(one) in (int, float)
         }
     return found
 
@@ -226,8 +221,11 @@ def _is_part(name: str, names: Mapping[str, Any]) -> bool:
     return number.isdecimal() and f"{whole}_0" in names
 
 
-def _our_names(run: Path) -> dict[str, Mapping[str, str]]:
-    """Return dataset → name of a metric there → its name here."""
+def our_names(run: Path) -> dict[str, Mapping[str, str]]:
+    """Return dataset → name of a metric there → its name here, by the row of its evaluator in our table.
+
+    `score` is `accuracy` here, for example. With their own evaluator it keeps its name.
+    """
     config = open_old_run(run).config or {}
     found: dict[str, Mapping[str, str]] = {}
     for dataset in config.get("datasets", ()):
@@ -239,8 +237,8 @@ def _our_names(run: Path) -> dict[str, Mapping[str, str]]:
 
 
 def their_table(run: Path) -> dict[str, float]:
-    """Return ``dataset metric`` → number of the table of a run, by the names that our scores have."""
-    names, judged = _our_names(run), judged_names(run)
+    """Return ``dataset metric`` → number of the table of a run."""
+    judged = judged_names(run)
     found: dict[str, float] = {}
     for path in sorted(run.glob("summary/**/*.csv")):
         rows = list(csv.reader(path.open(encoding="utf-8")))
@@ -250,7 +248,7 @@ def their_table(run: Path) -> dict[str, float]:
         if head[:2] == ["dataset", "version"]:
             for name, _, metric, *_, value in lines:
                 if _is_number(value):
-                    found[f"{judged.get(name, name)} {names.get(name, {}).get(metric, metric)}"] = float(value)
+                    found[f"{judged.get(name, name)} {metric}"] = float(value)
         elif head[0] == "model":
             for _, *values in lines:
                 found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}

@@ -72,9 +72,11 @@ def siblings(root: Path, suite: Suite) -> Iterator[str]:
 
 
 def _read_from(file: Path) -> Sequence[str]:
-    """Return the loaders and paths that a file names."""
+    """Return the loaders, paths and files that a file names."""
     text = file.read_text("utf-8") if file.is_file() else ""
-    return sorted({*re.findall(r"type=(\w+Dataset)\b", text), *re.findall(r"\bpath=(['\"][^'\"]+)", text)})
+    return sorted(
+        {*re.findall(r"type=(\w+Dataset)\b", text), *re.findall(r"\b(?:path|file_name)=(['\"][^'\"]+)", text)}
+    )
 
 
 def _case(peer: Peer, kind: str, module: str, suite: Suite, drawn: random.Random) -> Case:
