@@ -59,6 +59,8 @@ COMMANDS: Final[Mapping[Peer, str]] = {
 COLUMNS: Final = (*("prompts", "requests", "predictions", "golds", "values", "scores", "tables", "import", "migrated"),)
 KNOWN: Final = Path(__file__).with_name("known.tsv")
 """What is known to differ, a number of a run a line: case, column, where, and the words of `RESULTS` that say why."""
+THEIRS_FAILED: Final = "theirs cannot run it"
+"""Of a drawn case, this is shown and is no error: their trees have broken files."""
 RESULTS: Final = ROOT / "docs/peer-results.md"
 ALL_IN_ONE: Final = """
 import importlib, multiprocessing, os, runpy, shlex, signal, sys, threading, traceback, types
@@ -158,6 +160,7 @@ def main(names: Sequence[str], keep: Path | None, drawn: bool) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     table = Table(*("config", *COLUMNS))
     notes: list[str] = []
+    remarks: list[str] = []
     works = {name: folder / "".join(char if char.isalnum() else "_" for char in name) for name in cases}
     models = {name: model_folder(case, works[name], python) for name, case in cases.items()}
     answers = {text: answer for case in cases.values() for text, answer in case.answers.items()}
@@ -174,11 +177,12 @@ def main(names: Sequence[str], keep: Path | None, drawn: bool) -> None:
             click.echo(f"{name}: " + ", ".join(f"{column} {count}" for column, count in counts.items()), err=True)
             unexplained, used = _unexplained(name, counts)
             table.add_row(name, *(f"{counts[one]}{' *' if one in used else ''}" for one in COLUMNS))
-            notes += [f"{name}, {one}" for one in [*unexplained, *failed]]
+            is_broken = name not in CASES and any(one.startswith(THEIRS_FAILED) for one in failed)
+            (remarks if is_broken else notes).extend(f"{name}, {one}" for one in [*unexplained, *failed])
     console = Console(width=max(120, Console().width))
     console.print(table)
     console.print("* Each difference is explained in docs/peer-results.md.")
-    for note in notes:
+    for note in [*remarks, *notes]:
         console.print(note, markup=False, highlight=False)
     sys.exit(int(bool(notes)))
 
@@ -312,11 +316,13 @@ def compared(
     """
     counts = {column: Count() for column in COLUMNS}
     options = ["--peer-path", str(_site(python) / case.peer), "--peer-scores"]
+    there = [path for path in work.glob("theirs/*") if any(path.glob("predictions/demo/*"))]
+    if not there:
+        return counts, [f"{THEIRS_FAILED}: {work / 'theirs.log'}"]
     failed = _ours(work, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options)
     here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
-    there = [path for path in work.glob("theirs/*") if (path / "predictions").is_dir()]
-    if failed or not there or not here:
-        return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
+    if failed or not here:
+        return counts, [failed or "no run folder"]
     tokenizer = AutoTokenizer.from_pretrained(model)
     in_turn = case.peer == "ais_bench"
     found = their_answers(there[0])
