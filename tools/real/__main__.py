@@ -406,7 +406,12 @@ def _same_prediction(one: Any, other: Any) -> bool:
 
 
 def _plain_gold(gold: Any) -> str:
-    """Return a gold in one form for both: JSON, without what is absent."""
+    """Return a gold in one form for both: JSON, without what is absent, and alternatives in order.
+
+    Loaders of theirs keep alternatives in a set, whose order is another one in each process.
+    """
+    if isinstance(gold, list) and all(isinstance(one, str) for one in gold):
+        gold = sorted(gold)
     if isinstance(gold, Mapping):
         gold = {str(key): value for key, value in gold.items() if value is not None}
     return gold if isinstance(gold, str) else json.dumps(gold, sort_keys=True, ensure_ascii=False, default=str)
