@@ -101,6 +101,7 @@ from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator as PeerEva
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset as PeerDataset
 from ais_prompt.extensions.peers.code.parts import PeerRetriever as PeerRetriever
+from ais_prompt.extensions.peers.postprocessors import cascade_verdict_peer as cascade_verdict_peer
 from ais_prompt.extensions.peers.postprocessors import (
     extract_non_reasoning_content_peer as extract_non_reasoning_content_peer,
 )
@@ -118,12 +119,15 @@ from ais_prompt.extensions.peers.postprocessors import gsm8k_postprocess_peer as
 from ais_prompt.extensions.peers.postprocessors import humaneval_postprocess_v2_peer as humaneval_postprocess_v2_peer
 from ais_prompt.extensions.peers.postprocessors import humaneval_postprocess_v3_peer as humaneval_postprocess_v3_peer
 from ais_prompt.extensions.peers.postprocessors import last_capital_postprocess_peer as last_capital_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import last_letter_verdict_peer as last_letter_verdict_peer
 from ais_prompt.extensions.peers.postprocessors import last_option_postprocess_peer as last_option_postprocess_peer
 from ais_prompt.extensions.peers.postprocessors import math_postprocess_peer as math_postprocess_peer
 from ais_prompt.extensions.peers.postprocessors import math_postprocess_v2_peer as math_postprocess_v2_peer
 from ais_prompt.extensions.peers.postprocessors import (
     multiple_select_postprocess_peer as multiple_select_postprocess_peer,
 )
+from ais_prompt.extensions.peers.postprocessors import whole_verdict_peer as whole_verdict_peer
+from ais_prompt.extensions.peers.repeats import PeerRepeatEvaluator as PeerRepeatEvaluator
 from ais_prompt.extensions.peers.simulated_calls import SimulatedCallsEvaluator as SimulatedCallsEvaluator
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer as SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.triton import TritonModel as TritonModel

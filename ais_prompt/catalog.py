@@ -169,6 +169,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.base.ComparesAnswers",
         "ais_prompt.evaluators.base.JudgeEvaluator",
         "ais_prompt.evaluators.base.PanelEvaluator",
+        "ais_prompt.evaluators.base.RepeatEvaluator",
         "ais_prompt.evaluators.base.BatchEvaluator",
         "ais_prompt.evaluators.base.JudgedBatchEvaluator",
     ),

@@ -63,6 +63,7 @@ from ais_prompt.registry import (
     INFERENCERS,
     MODELS,
     PARTITIONERS,
+    POSTPROCESSORS,
     READERS,
     RETRIEVERS,
     RUNNERS,
@@ -221,7 +222,11 @@ class _Question(Struct, frozen=True):
 
 def _check_model(planned: PlannedModel, faults: FaultList) -> _ModelSide | None:
     spec = planned.spec
-    if not faults.check_part(MODELS, spec.part):
+    has_parts = (
+        faults.check_part(MODELS, spec.part),
+        faults.check_part(POSTPROCESSORS, spec.pred_postprocessor, given=1),
+    )
+    if not all(has_parts):
         return None
     model = faults.attempt(lambda: planned.model, spec.where)
     if model is None:

@@ -163,6 +163,8 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
         # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
         if evaluator is not None and not is_shipped(part_class(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
+    if faults.check_part(EVALUATORS, spec.repeat_evaluator):
+        faults.attempt(lambda: dataset.repeat_evaluator, spec.where)
     if spec.judge is not None:
         for judge in spec.judge.models:
             faults.check_part(MODELS, judge.part)

@@ -56,6 +56,7 @@ class ModelKeys(Struct, frozen=True, kw_only=True):
         meta_template: the format of dialogues.
         prompt_template: a role template, in place of `meta_template`: role → (before, after).
         price: what its tokens cost.
+        pred_postprocessor: reads each text of this model when it is scored, before that of the dataset.
         num_gpus: `num_gpus`: GPUs of a started server or a worker process; other keys are not used.
     """
 
@@ -67,6 +68,7 @@ class ModelKeys(Struct, frozen=True, kw_only=True):
         Mapping[Any, Any] | str | None, Key("a dict of role → (before, after), or a dotted path")
     ] = None
     price: Annotated[Price | None, Key()] = None
+    pred_postprocessor: Annotated[PartSpec | None, Key(default="the text as it is")] = None
     num_gpus: Annotated[
         Annotated[int, Meta(ge=0)] | None, Key("dict(num_gpus=...)", fix="write 1", name="run_cfg", read=number_of_gpus)
     ] = None

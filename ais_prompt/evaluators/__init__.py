@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         JudgeQuestion,
         MeanEvaluator,
         PanelEvaluator,
+        RepeatEvaluator,
         ScoresMeasures,
         best_of,
         golds_of,

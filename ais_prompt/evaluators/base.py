@@ -58,6 +58,19 @@ class Evaluator(Protocol, metaclass=KeptChecks):
         """
 
 
+@runtime_checkable
+class RepeatEvaluator(Protocol, metaclass=KeptChecks):
+    """Gives further scores of questions that are asked several times: ``eval_cfg.repeat_evaluator``."""
+
+    def repeated(self, scores: Sequence[Score], samples: Sequence[SampleScore]) -> list[Score]:
+        """Return the further scores; they take the place of `pass@k` and votes with the same names.
+
+        Args:
+            scores: of the evaluator, over all answers.
+            samples: as in `Evaluator.aggregate`; each has its answers in ``repeats``.
+        """
+
+
 def worst_of(evaluator: Evaluator) -> float:
     """Return the smallest value that an evaluator gives: 0, unless its attribute ``worst`` is another number."""
     found: float = getattr(evaluator, "worst", 0.0)

@@ -18,7 +18,7 @@ from ais_prompt.judges.judge_evaluators import decide
 from ais_prompt.judges.questions import questions_about
 from ais_prompt.judges.trust import ALPHA, agreement
 from ais_prompt.metrics import Estimate, estimated_means, exact_mean
-from ais_prompt.plan import Task
+from ais_prompt.plan import Task, build_postprocessor
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Completion, Failure, JudgeSpec, Prediction, SampleScore, Score
 
@@ -88,9 +88,13 @@ class Verdicts:
         if self._said is None:
             folder = self._folder.judge(self._task.spec.model.abbr)
             self._said = {}
-            for abbr in (model.abbr for model in self._judge.models):
-                path = folder.predictions(abbr, self._task.spec.dataset.abbr)
-                self._said[abbr] = {said.sample_id: said for said in read_predictions(path, with_prompts=False)}
+            for model in self._judge.models:
+                path = folder.predictions(model.abbr, self._task.spec.dataset.abbr)
+                text_of = build_postprocessor(model.pred_postprocessor)
+                self._said[model.abbr] = {
+                    said.sample_id: said if said.failed else replace(said, prediction=text_of(said.prediction))
+                    for said in read_predictions(path, with_prompts=False)
+                }
         return self._said
 
 

@@ -18,7 +18,14 @@ from msgspec.structs import replace
 from ais_prompt.config import expand
 from ais_prompt.data import Dataset, Reader, Retriever, drawn, find_data, load_dataset, spoil
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
-from ais_prompt.evaluators import Evaluator, JudgedBatchEvaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
+from ais_prompt.evaluators import (
+    Evaluator,
+    JudgedBatchEvaluator,
+    JudgeEvaluator,
+    PanelEvaluator,
+    RepeatEvaluator,
+    make_evaluator,
+)
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models import KnowsStopTokens, MediaModel, Model
 from ais_prompt.prompts import (
@@ -201,6 +208,22 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
         )
     if spec.judge is not None:
         _check_panel(spec.evaluator, evaluator, spec.judge)
+    return evaluator
+
+
+def build_repeat_evaluator(spec: PartSpec | None) -> RepeatEvaluator | None:
+    """Build what gives further scores of repeated answers; None without a spec.
+
+    Raises:
+        ConfigError: it is another kind of evaluator.
+    """
+    if spec is None:
+        return None
+    evaluator = build_part(EVALUATORS, spec)
+    if not isinstance(evaluator, RepeatEvaluator):
+        raise ConfigError(
+            f"{spec.type} gives no scores of repeated answers", where=spec.where, fix="name it as evaluator"
+        )
     return evaluator
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
 from ais_prompt.errors import AisPromptError
-from ais_prompt.evaluators import Evaluator
+from ais_prompt.evaluators import Evaluator, RepeatEvaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models import Model
 from ais_prompt.plan.build import (
@@ -28,6 +28,7 @@ from ais_prompt.plan.build import (
     build_model,
     build_postprocessor,
     build_prompts,
+    build_repeat_evaluator,
     build_retriever,
     chat_format_of,
     read_dataset,
@@ -198,6 +199,11 @@ class Task:
         return self.dataset.inferencer
 
     @built_once
+    def text_of(self) -> Postprocessor:
+        """What a text of the model goes through before the postprocessor of the dataset."""
+        return build_postprocessor(self.spec.model.pred_postprocessor)
+
+    @built_once
     def context(self) -> InferenceContext:
         """What the inferencer works with."""
         return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
@@ -292,6 +298,11 @@ class PlannedDataset:
     def evaluator(self) -> Evaluator | None:
         """What compares answers with golds; None if the dataset only makes predictions, or keeps its scores."""
         return None if self.spec.keeps_scores else build_evaluator(self.spec.eval)
+
+    @built_once
+    def repeat_evaluator(self) -> RepeatEvaluator | None:
+        """What gives further scores of repeated answers; None if the config names nothing."""
+        return build_repeat_evaluator(self.spec.eval.repeat_evaluator)
 
     @built_once
     def answer_of(self) -> Postprocessor:

@@ -57,6 +57,6 @@ if TYPE_CHECKING:
         scoring,
     )
     from ais_prompt.scoring.scorers import scorer_of
-    from ais_prompt.scoring.worker import Scored, has_own_parts, read_values
+    from ais_prompt.scoring.worker import Scored, answers_to_judge, has_own_parts, read_values
 else:
     __getattr__, __dir__ = offered(__name__)

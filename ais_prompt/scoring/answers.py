@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators import ComparesAnswers, best_of, less_is_better, unread_value, worst_of
+from ais_prompt.evaluators import ComparesAnswers, RepeatEvaluator, best_of, less_is_better, unread_value, worst_of
 from ais_prompt.metrics import (
     Estimate,
     Repeatability,
@@ -59,11 +59,13 @@ class RepeatScorer(Struct, frozen=True):
         answer: what scores one answer.
         n: answers to each question.
         k: the numbers of ``pass@k``; see `check_k`.
+        further: gives further scores, which take the place of those with the same names.
     """
 
     answer: Scorer | JudgedScorer | BatchScorer
     n: int
     k: tuple[int, ...] = ()
+    further: RepeatEvaluator | None = None
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one question; ``extracted`` has one entry for each answer.
@@ -101,9 +103,12 @@ class RepeatScorer(Struct, frozen=True):
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return the scores of the evaluator, then ``pass@k``, ``pass^k``, ``cons@n`` and the shares that agree."""
         scores = self.answer.evaluator.aggregate(samples)
+        more = [] if self.further is None else self.further.repeated(scores, samples)
         if scores[0].fraction and not scores[0].lower_is_better:  # in an error rate 1 is no right answer
-            scores += estimated_means(self._names(), self._named_estimates, samples)
-        return scores
+            taken = {score.metric for score in more}
+            shares = estimated_means(self._names(), self._named_estimates, samples)
+            more += [score for score in shares if score.metric not in taken]
+        return scores + more
 
     def repeatability(self, samples: Iterable[SampleScore]) -> Repeatability | None:
         """Return how far the answers to one question differ in the main metric; None of fewer than two questions."""

@@ -53,11 +53,17 @@ class Matched(Struct):
     doubled: list[str] = field(default_factory=list)
     other_gold: list[str] = field(default_factory=list)
 
-    def remarks(self, samples: Sequence[Sample]) -> list[str]:
-        """Yield what a user must know about the match, one line each."""
+    def remarks(self, samples: Sequence[Sample], *, cuts_thoughts: bool = False) -> list[str]:
+        """Return what a user must know about the match, one line each.
+
+        Args:
+            samples: the questions.
+            cuts_thoughts: whether thoughts in a text are cut when it is scored.
+        """
         missing = [sample.id for sample in samples if sample.id not in self.answers]
         texts = {name: one.values.get("prediction") for name, one in self.answers.items() if not one.is_measured}
-        thinking = [name for name, text in texts.items() if isinstance(text, str) and has_thoughts(text)]
+        thoughts = {name: text for name, text in texts.items() if isinstance(text, str) and has_thoughts(text)}
+        thinking = [] if cuts_thoughts else [*thoughts]
         found = {
             "questions have no answer, and count as failed": missing,
             "questions have several answers, and count as failed": self.doubled,

@@ -30,11 +30,18 @@ FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
 class Scorer(Struct, frozen=True):
-    """The parts that score one dataset."""
+    """The parts that score one dataset.
+
+    Attributes:
+        evaluator: compares answer and gold.
+        answer_of, gold_of: find them.
+        text_of: what a text goes through before ``answer_of``, see `ais_prompt.plan.Task`.
+    """
 
     evaluator: Evaluator
     answer_of: Postprocessor
     gold_of: Postprocessor
+    text_of: Postprocessor = str
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one sample: its status, and the metrics' values unless it failed.
@@ -54,7 +61,9 @@ class Scorer(Struct, frozen=True):
 
     def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Find the answer, and compare it with the gold."""
-        found = read_answer(self.answer_of, prediction.prediction, prediction.columns, cut=prediction.truncated)
+        said = prediction.prediction
+        text = self.text_of(said) if isinstance(said, str) else said
+        found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
         # Evaluators and files get plain text; where it was read is kept beside it.
         answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
         if _is_nothing(answer) and not self._accepts_silence(prediction, gold):

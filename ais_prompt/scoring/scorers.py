@@ -62,7 +62,7 @@ def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = 
     evaluator = task.dataset.evaluator
     if evaluator is None or isinstance(evaluator, BatchEvaluator):
         return None
-    reader = _reader(task.dataset, evaluator)
+    reader = _reader(task, evaluator)
     if not isinstance(evaluator, JudgeEvaluator):
         return _whole_sample(task.dataset, reader, first)
     if judgement_of is None:
@@ -70,15 +70,15 @@ def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = 
     return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judgement_of), first)
 
 
-def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
-    return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
+def _reader(task: Task, evaluator: Evaluator) -> Scorer:
+    return Scorer(evaluator, task.dataset.answer_of, task.dataset.gold_of, task.text_of)
 
 
 def scorer_with(
     task: Task, evaluator: Evaluator, first: Prediction
 ) -> Callable[[PartSpec], Callable[[Prediction], SampleScore]]:
     """Return what makes the scorer of a sample with another postprocessor."""
-    reader = _reader(task.dataset, evaluator)
+    reader = _reader(task, evaluator)
 
     def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
         return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
@@ -92,7 +92,7 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchSco
         return one if isinstance(one, BatchScorer) else DialogueScorer(one)
     repeats = repeats_of(first)
     check_k(dataset.spec.eval, repeats)
-    return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
+    return RepeatScorer(one, repeats, dataset.spec.eval.k, dataset.repeat_evaluator) if repeats > 1 else one
 
 
 def repeats_of(prediction: Prediction) -> int:
@@ -115,7 +115,7 @@ def answers_of(
     Raises:
         AisPromptError: its parts cannot be made.
     """
-    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
+    reader = replace(_reader(task, evaluator), evaluator=BatchVerdicts())
     whole = _whole_sample(task.dataset, BatchScorer(reader, BatchVerdicts()), first)
     n = whole.n if isinstance(whole, RepeatScorer) else 1
 
@@ -144,5 +144,5 @@ def batched(
     judges = [judge.spec.abbr for judge in task.dataset.judges]
     joint = [joint_verdict([evaluator.score_all(one.answers.batch) for one in each], judges) for each in found]
     verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else ())
-    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
+    reader = replace(_reader(task, evaluator), evaluator=BatchVerdicts())
     return _whole_sample(task.dataset, BatchScorer(reader, verdicts), first)

@@ -195,6 +195,7 @@ class ModelSpec(Struct, frozen=True):
     where: str = ""
     num_gpus: int | None = None
     price: Price | None = None
+    pred_postprocessor: PartSpec | None = None
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
@@ -249,6 +250,7 @@ class EvalSpec(Struct, frozen=True):
         allow_code_execution: whether an evaluator may run programs that a model wrote; set on the command line.
             ``unsafe`` also allows it on a machine without a sandbox.
         cluster: the column whose values group samples that depend on each other, such as their passage.
+        repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
     """
 
     evaluator: Annotated[PartSpec | None, Key()] = None
@@ -259,6 +261,7 @@ class EvalSpec(Struct, frozen=True):
     where: str = ""
     allow_code_execution: bool | Literal["unsafe"] = False
     cluster: Annotated[str | None, Key("the name of a column, or None", default="none")] = None
+    repeat_evaluator: Annotated[PartSpec | None, Key(default="none")] = None
 
 
 class DatasetSpec(Struct, frozen=True):

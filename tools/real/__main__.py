@@ -34,7 +34,19 @@ from transformers import AutoTokenizer
 from ais_prompt.models import pretrained_source
 from tests.support.cli import run_cli
 from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
-from tools.real.compare import Count, bodies, close, our_answers, our_scores, their_answers, their_scores
+from tools.real.compare import (
+    Count,
+    bodies,
+    close,
+    our_answers,
+    our_names,
+    our_scores,
+    our_table,
+    their_answers,
+    their_scores,
+    their_table,
+)
+from tools.real.drawn import draw
 
 ROOT: Final = Path(__file__).parents[2]
 CACHE: Final = Path(os.environ.get("AISPROMPT_REAL", "~/.cache/aisprompt-real")).expanduser()
@@ -44,7 +56,12 @@ COMMANDS: Final[Mapping[Peer, str]] = {
     "ais_bench": "ais_bench.benchmark.cli.main",
 }
 """Peer → the module with its command line."""
-COLUMNS: Final = ("prompts", "requests", "predictions", "values", "scores", "import", "migrate")
+COLUMNS: Final = (*("prompts", "requests", "predictions", "golds", "values", "scores", "tables", "import", "migrated"),)
+KNOWN: Final = Path(__file__).with_name("known.tsv")
+"""What is known to differ, a number of a run a line: case, column, where, and the words of `RESULTS` that say why."""
+THEIRS_FAILED: Final = "theirs cannot run it"
+"""Of a drawn case, this is shown and is no error: their trees have broken files."""
+RESULTS: Final = ROOT / "docs/peer-results.md"
 ALL_IN_ONE: Final = """
 import importlib, multiprocessing, os, runpy, shlex, signal, sys, threading, traceback, types
 module, seconds, *folders = sys.argv[1:]
@@ -93,6 +110,8 @@ source, gguf_file, folder = sys.argv[1:]
 AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf_file).save_pretrained(folder)
 """
 """Save the weights of a GGUF file as a folder, since the peers read no GGUF; with their transformers: ours refuses."""
+ROUNDS: Final = 12
+"""How often a question is asked at most, as a multiple of its different answers."""
 SECONDS: Final = 900
 """Time limit of a command of this program, and of a peer on one case."""
 
@@ -108,54 +127,95 @@ class Server(Struct, frozen=True):
             found: list[dict[str, Any]] = json.load(reply)
         return found
 
-    def answer(self, answers: Mapping[str, str]) -> None:
-        """Answer questions that hold a text with the text that belongs to it."""
-        script = json.dumps([{"text": text, "answer": answer} for text, answer in answers.items()]).encode()
+    def answer(self, answers: Mapping[str, str | Sequence[str]]) -> None:
+        """Answer questions that hold a text with the text that belongs to it; of several texts with the next one."""
+        rules = [
+            {"text": text, "answer": answer} | ({} if isinstance(given, str) else {"times": 1})
+            for text, given in answers.items()
+            for answer in ([given] if isinstance(given, str) else [*given] * ROUNDS)
+        ]
+        script = json.dumps(rules).encode()
         url = f"{self.url.removesuffix('/v1')}/script"
         urllib.request.urlopen(urllib.request.Request(url, script, method="PUT"), timeout=30).close()
 
 
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(list(CASES)))
+@click.argument("names", nargs=-1)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the run folders there.")
-def main(names: Sequence[str], keep: Path | None) -> None:
-    """Compare the cases of these NAMES, or all."""
+@click.option("--drawn", is_flag=True, help="Also the cases that are drawn for this release.")
+def main(names: Sequence[str], keep: Path | None, drawn: bool) -> None:
+    """Compare the cases of these NAMES, or all with those that are drawn."""
     try:
         python = installed()
     except subprocess.CalledProcessError as error:
         click.echo(f"The wheels cannot be installed: {error}", err=True)
         sys.exit(2)
-    folder = keep or CACHE / "runs"
+    known_cases = {**CASES, **(draw(_site(python)) if drawn or not {*names} <= {*CASES} or not names else {})}
+    if unknown := [name for name in names if name not in known_cases]:
+        raise click.UsageError(f"There is no case {unknown[0]!r}.")
+    cases = {
+        name: case for name, case in known_cases.items() if not names or name in names or (drawn and name not in CASES)
+    }
+    folder = (keep or CACHE / "runs").absolute()
     shutil.rmtree(folder, ignore_errors=True)
     table = Table(*("config", *COLUMNS))
     notes: list[str] = []
-    unexplained = False
-    cases = {name: CASES[name] for name in names or CASES}
+    remarks: list[str] = []
     works = {name: folder / "".join(char if char.isalnum() else "_" for char in name) for name in cases}
     models = {name: model_folder(case, works[name], python) for name, case in cases.items()}
+    answers = {text: answer for case in cases.values() for text, answer in case.answers.items()}
     with server() as running:
-        running.answer({text: answer for case in cases.values() for text, answer in case.answers.items()})
+        running.answer(answers)
         for name, case in cases.items():
             write_case(case, works[name], running, models[name])
         for peer in COMMANDS:
             run_theirs(peer, [works[name] for name, case in cases.items() if case.peer == peer], python)
         asked = running.requests()
         for name, case in cases.items():
-            counts, said = compared(case, works[name], models[name], python, asked, running)
+            running.answer(answers)  # each program hears the answers from the first on
+            counts, failed = compared(case, works[name], models[name], python, asked, running, answers)
             click.echo(f"{name}: " + ", ".join(f"{column} {count}" for column, count in counts.items()), err=True)
-            table.add_row(name, *(f"{counts[one]}{' *' if one in case.known else ''}" for one in COLUMNS))
-            for column, count in counts.items():
-                if count.equal < count.of:
-                    why = case.known.get(column)
-                    unexplained = unexplained or why is None
-                    notes.append(f"{name}, {column}: {why or count.first}")
-            notes += [f"{name}: {one}" for one in said]
-            unexplained = unexplained or bool(said)
+            unexplained, used = _unexplained(name, counts)
+            table.add_row(name, *(f"{counts[one]}{' *' if one in used else ''}" for one in COLUMNS))
+            is_broken = name not in CASES and any(one.startswith(THEIRS_FAILED) for one in failed)
+            (remarks if is_broken else notes).extend(f"{name}, {one}" for one in [*unexplained, *failed])
     console = Console(width=max(120, Console().width))
     console.print(table)
-    for note in notes:
+    console.print("* Each difference is explained in docs/peer-results.md.")
+    for note in [*remarks, *notes]:
         console.print(note, markup=False, highlight=False)
-    sys.exit(int(unexplained))
+    sys.exit(int(bool(notes)))
+
+
+def _unexplained(name: str, counts: Mapping[str, Count]) -> tuple[list[str], set[str]]:
+    """Return the differences without an excuse, excuses without a difference, and the columns with only the known."""
+    reasons = excuses().get(name, {})
+    found, used = [], set()
+    seen: set[tuple[str, str]] = set()
+    for column, count in counts.items():
+        new = [one for one in count.differences if (column, one.where) not in reasons]
+        seen |= {(column, one.where) for one in count.differences}
+        found += [f"{column}: {one}" for one in new]
+        if count.differences and not new:
+            used.add(column)
+    found += [
+        f"{column}: {where}: an excuse without a difference" for column, where in reasons if (column, where) not in seen
+    ]
+    return found, used
+
+
+def excuses() -> dict[str, dict[tuple[str, str], str]]:
+    """Return case → (column, where) → the words of `RESULTS` that say why the two differ there."""
+    found: dict[str, dict[tuple[str, str], str]] = {}
+    for line in KNOWN.read_text("utf-8").splitlines():
+        name, column, where, reason = line.split("\t")
+        found.setdefault(name, {})[column, where] = reason
+    return found
+
+
+def _site(python: Path) -> Path:
+    [site] = python.parent.glob("lib/python*/site-packages")
+    return site
 
 
 def installed() -> Path:
@@ -242,71 +302,119 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
 
 
 def compared(
-    case: Case, work: Path, model: Path, python: Path, asked: Sequence[Mapping[str, Any]], running: Server
+    case: Case,
+    work: Path,
+    model: Path,
+    python: Path,
+    asked: Sequence[Mapping[str, Any]],
+    running: Server,
+    answers: Mapping[str, str | Sequence[str]],
 ) -> tuple[dict[str, Count], list[str]]:
-    """Run this program on a case and compare; return column → count, and the commands that failed."""
+    """Run this program on a case and compare; return column → count, and the commands that failed.
+
+    ``answers`` are those of all cases: their programs were run with all of them.
+    """
     counts = {column: Count() for column in COLUMNS}
-    [site] = python.parent.glob("lib/python*/site-packages")
-    options = ["--peer-path", str(site / case.peer), "--peer-scores"]
+    options = ["--peer-path", str(_site(python) / case.peer), "--peer-scores"]
+    there = [path for path in work.glob("theirs/*") if any(path.glob("predictions/demo/*"))]
+    if not there:
+        return counts, [f"{THEIRS_FAILED}: {work / 'theirs.log'}"]
     failed = _ours(work, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options)
-    there = [path for path in work.glob("theirs/*") if (path / "predictions").is_dir()]
     here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
-    if failed or not there or not here:
-        return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
+    if failed or not here:
+        return counts, [failed or "no run folder"]
     tokenizer = AutoTokenizer.from_pretrained(model)
     in_turn = case.peer == "ais_bench"
-    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
-    _compare_requests(bodies(asked, work.name), bodies(running.requests()[len(asked) :], work.name), counts["requests"])
-    _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
+    found = their_answers(there[0])
+    _compare_answers(found, our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
+    _compare_requests(bodies(asked, work.name), bodies(running.requests(), work.name), counts["requests"])
+    scores, names = their_scores(there[0]), our_names(there[0])
+    _compare_scores(scores, our_scores(here[0]), counts["scores"], names)
+    mine = our_table(here[0])
+    for name, value in their_table(there[0]).items():
+        dataset, _, metric = name.partition(" ")
+        other = f"{dataset} {names.get(dataset, {}).get(metric, metric)}"
+        shown = mine.get(name, mine.get(other))
+        counts["tables"].add(value, shown, name, equal=shown is not None and abs(value - shown) < 0.01)
     failed = _ours(work, "import", str(there[0]), "-w", "imported", *options)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
     # Where the data need code of the peer, samples are paired with their rows only if the config is given.
+    running.answer(answers)
     _ours(work, "import", str(there[0]), "-w", "paired", "--config", "eval.py", *options)
     for run in work.glob("paired/*/*"):
         failed = _ours(work, "score", str(run), "--config", "eval.py", "--allow-code-execution", *options)
         counts["import"].add("", failed[-300:], "score", equal=not failed)
-        _compare_scores(their_scores(there[0]), our_scores(run), counts["import"])
+        _compare_scores(scores, our_scores(run), counts["import"], names)
+    running.answer(answers)
     failed = _ours(work, "migrate", "eval.py", "-o", "native.py", *options)
-    counts["migrate"].add("", failed[-300:], "migrate", equal=not failed)
+    failed = failed or _ours(work, "run", "native.py", "-w", "migrated", "--allow-code-execution", *options[:2])
+    counts["migrated"].add("", failed[-300:], "run", equal=not failed)
+    for run in work.glob("migrated/*/*"):
+        again = {"predictions": counts["migrated"], **{name: Count() for name in ("prompts", "golds", "values")}}
+        _compare_answers(found, our_answers(run), again, tokenizer, in_turn=in_turn)
+        _compare_scores(scores, our_scores(run), counts["migrated"], names)
     return counts, []
 
 
 def _compare_requests(theirs: Sequence[str], ours: Sequence[str], count: Count) -> None:
     """Compare without the order, which threads mix."""
     count.equal = count.of = (Counter(theirs) & Counter(ours)).total()
-    for one, other in zip_longest(
-        sorted((Counter(theirs) - Counter(ours)).elements()), sorted((Counter(ours) - Counter(theirs)).elements())
-    ):
-        count.add(one, other, "request")
+    rest = sorted((Counter(theirs) - Counter(ours)).elements()), sorted((Counter(ours) - Counter(theirs)).elements())
+    for number, (one, other) in enumerate(zip_longest(*rest), 1):
+        count.add(one, other, f"request {number}")
 
 
 def _compare_answers(
     theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count], tokenizer: Any, *, in_turn: bool
 ) -> None:
-    if theirs.keys() != ours.keys():
-        counts["predictions"].add(sorted(theirs), sorted(ours), "datasets")
+    for name in sorted(theirs.keys() ^ ours.keys()):
+        counts["predictions"].add(name in theirs, name in ours, f"{name} is there")
     for name in theirs.keys() & ours.keys():
         here = ours[name]
         n = max(len(theirs[name]) // max(len(here), 1), 1)  # theirs may lack answers
+        said: dict[int, list[str]] = {}
         for index, one in enumerate(theirs[name]):
-            # OpenCompass asks all rows n times; AISBench asks each n times in turn; repeats are equal here.
-            other = here[index // n if in_turn else index % len(here)]
-            where = f"{name} {index}"
+            # OpenCompass asks all rows n times; AISBench asks each n times in turn.
+            row = index // n if in_turn else index % len(here)
+            other, where = here[row], f"{name} {index}"
             for label, prompt in one.prompts.items():
                 mine = other.prompts.get(label)
                 counts["prompts"].add(_as_sent(prompt, mine, tokenizer), mine, where)
-            prediction = other.prediction[0] if n > 1 and isinstance(other.prediction, list) else other.prediction
-            if isinstance(one.prediction, list) and not isinstance(one.prediction[0], str):
-                same = len(one.prediction) == len(prediction) and all(map(close, one.prediction, prediction))
-                counts["predictions"].add(one.prediction, prediction, where, equal=same)
-            elif isinstance(one.prediction, float):
-                same = isinstance(prediction, float) and close(one.prediction, prediction)
-                counts["predictions"].add(one.prediction, prediction, where, equal=same)
+            if one.gold is not None:
+                counts["golds"].add(_plain_gold(one.gold), _plain_gold(other.gold), where)
+            if n > 1 and isinstance(other.prediction, list):
+                said.setdefault(row, []).append(str(one.prediction))
             else:
-                counts["predictions"].add(str(one.prediction), str(prediction), where)
+                same = _same_prediction(one.prediction, other.prediction)
+                counts["predictions"].add(one.prediction, other.prediction, where, equal=same)
             for label, value in one.values.items():
                 here_value = other.values.get(label, 0.0)
                 counts["values"].add(value, here_value, f"{where} {label}", equal=close(value, here_value))
+        for row, given in said.items():  # threads mix the repeats of a question
+            counts["predictions"].add(sorted(given), sorted(map(str, here[row].prediction)), f"{name} {row}")
+        for row in range(-(-len(theirs[name]) // n), len(here)):
+            counts["predictions"].add(None, here[row].prediction, f"{name} {row}")
+
+
+def _same_prediction(one: Any, other: Any) -> bool:
+    """Return whether two predictions are equal: texts, perplexities, or lists of either."""
+    if isinstance(one, list) and one and not isinstance(one[0], str):
+        return isinstance(other, list) and len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, float):
+        return isinstance(other, float) and close(one, other)
+    return str(one) == str(other)
+
+
+def _plain_gold(gold: Any) -> str:
+    """Return a gold in one form for both: JSON, without what is absent, and alternatives in order.
+
+    Loaders of theirs keep alternatives in a set, whose order is another one in each process.
+    """
+    if isinstance(gold, list) and all(isinstance(one, str) for one in gold):
+        gold = sorted(gold)
+    if isinstance(gold, Mapping):
+        gold = {str(key): value for key, value in gold.items() if value is not None}
+    return gold if isinstance(gold, str) else json.dumps(gold, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _as_sent(theirs: Any, ours: Any, tokenizer: Any) -> Any:
@@ -320,15 +428,19 @@ def _as_sent(theirs: Any, ours: Any, tokenizer: Any) -> Any:
 
 
 def _compare_scores(
-    theirs: Mapping[str, Mapping[str, float]], ours: Mapping[str, Mapping[str, float]], count: Count
+    theirs: Mapping[str, Mapping[str, float]],
+    ours: Mapping[str, Mapping[str, float]],
+    count: Count,
+    names: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Compare each score with ours of the same name, or with any if none has it: `score` is `accuracy` here."""
+    """Compare each score with ours of the same name, or of its name here; a dataset that only one scored differs."""
     for name, metrics in theirs.items():
         mine = ours.get(name, {})
         for metric, value in metrics.items():
-            values = [mine[metric]] if metric in mine else mine.values()
-            same = any(abs(value - one) < 0.01 for one in values)
-            count.add(f"{metric} {value}", mine, name, equal=same)
+            here = mine.get(metric, mine.get(names.get(name, {}).get(metric, metric)))
+            count.add(value, here, f"{name} {metric}", equal=here is not None and abs(value - here) < 0.01)
+        if not metrics and mine:
+            count.add(None, dict(mine), f"{name} is scored")
 
 
 def _ours(work: Path, *arguments: str) -> str:
@@ -356,6 +468,7 @@ def _theirs(command: Sequence[str], work: Path, python: Path, seconds: int) -> N
 def _environment(work: Path) -> dict[str, str]:
     return {
         "AIS_BENCH_DATASETS_CACHE": str(work),
+        "API_KEY": "none",  # of the migrated config
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONDONTWRITEBYTECODE": "",  # compiling takes longer than most commands

@@ -27,8 +27,7 @@ class Case(Struct, frozen=True):
         files: path below the folder of data → its content: text, or rows of a JSONL file.
         real: ask SmolLM2-135M-Instruct instead of the demo model.
         tokens: words that the demo model gets as tokens of their own.
-        answers: text in a question → what the mock server answers.
-        known: column of the table → why it differs, as `docs/peer-results.md` says.
+        answers: text in a question → what the mock server answers: always the same, or each of several in turn.
     """
 
     peer: Peer
@@ -36,8 +35,7 @@ class Case(Struct, frozen=True):
     files: Files
     real: bool = False
     tokens: Sequence[str] = ()
-    answers: Mapping[str, str] = {}
-    known: Mapping[str, str] = {}
+    answers: Mapping[str, str | Sequence[str]] = {}
 
 
 def write_files(files: Files, folder: Path) -> None:
@@ -49,26 +47,28 @@ def write_files(files: Files, folder: Path) -> None:
         path.write_text(text, "utf-8")
 
 
-def _opencompass(model: str, datasets: str, more: str = "", max_out_len: int = 24) -> str:
+def opencompass_config(model: str, datasets: str, more: str = "", max_out_len: int = 24) -> str:
     """Return a config that reads dataset files of OpenCompass."""
     modules = "\n".join(f"    from opencompass.configs.{name} import *" for name in datasets.split())
     return (
         "from mmengine.config import read_base\n"
         "from opencompass.models import (HuggingFace, HuggingFaceBaseModel, HuggingFaceCausalLM,\n"
-        "    HuggingFacewithChatTemplate, OpenAISDK)\n\n"
+        "    HuggingFacewithChatTemplate, OpenAISDK)\n"
+        "from opencompass.utils.text_postprocessors import extract_non_reasoning_content\n\n"
         f"with read_base():\n{modules}\n\n"
         "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets') and k != 'chatml_datasets'), [])\n"
         f"models = [dict(abbr='demo', max_out_len={max_out_len}, run_cfg=dict(num_gpus=0), {model})]\n{more}"
     )
 
 
-def _aisbench(model: str, datasets: str, more: str = "") -> str:
+def aisbench_config(model: str, datasets: str, more: str = "") -> str:
     """Return a config that reads dataset files of AISBench."""
     modules = "\n".join(f"    from ais_bench.benchmark.configs.{name} import *" for name in datasets.split())
     return (
         "from mmengine.config import read_base\n"
         "from ais_bench.benchmark.models import (HuggingFacewithChatTemplate, VLLMCustomAPI, VLLMCustomAPIChat,\n"
-        "    VLLMCustomAPIChatStream)\n\n"
+        "    VLLMCustomAPIChatStream)\n"
+        "from ais_bench.benchmark.utils.postprocess.model_postprocessors import extract_non_reasoning_content\n\n"
         f"with read_base():\n{modules}\n    from ais_bench.benchmark.configs.summarizers.example import summarizer\n\n"
         "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets')), [])\n"
         f"models = [dict(abbr='demo', {model})]\n{more}"
@@ -80,10 +80,10 @@ _LOCAL: Final = (
     "model_kwargs=dict(torch_dtype='torch.float')"
 )
 _BATCHES: Final = _LOCAL.replace("batch_size=1", "batch_size=8")
-_BASE: Final = f"type=HuggingFaceBaseModel, {_LOCAL}"
+BASE: Final = f"type=HuggingFaceBaseModel, {_LOCAL}"
 _CAUSAL: Final = f"type=HuggingFaceCausalLM, {_LOCAL}"
 _CHAT: Final = f"type=HuggingFacewithChatTemplate, {_LOCAL}"
-_SDK: Final = (
+SDK: Final = (
     "type=OpenAISDK, path='{name}', tokenizer_path='{model}', key='none', openai_api_base='{url}', query_per_second=8, "
     "batch_size=2, max_seq_len=4096, temperature=0.0, retry=2, "
     "meta_template=dict(round=[dict(role='HUMAN', api_role='HUMAN'), dict(role='BOT', api_role='BOT', generate=True)])"
@@ -95,7 +95,7 @@ _SERVICE: Final = (
 )
 
 
-def _service(name: str, options: str = "temperature=0.0") -> str:
+def service(name: str, options: str = "temperature=0.0") -> str:
     return f"type={name}, " + _SERVICE.replace("{options}", options)
 
 
@@ -220,18 +220,55 @@ _PICTURES: Final = "index\timage\tquestion\tA\tB\tanswer\tcategory\tl2_category\
 )
 
 _OWN_CHATML: Final[Files] = {**_GSM8K, "own.jsonl": _CHATML}
-_JUDGE: Final = f"dict({_SDK}, abbr='judge', max_out_len=16)"
+_JUDGE: Final = f"dict({SDK}, abbr='judge', max_out_len=16)"
+CUTS_THOUGHTS: Final = "pred_postprocessor=dict(type=extract_non_reasoning_content)"
+"""The argument of a model whose thoughts are cut, in both peers."""
+_SAID: Final = (
+    *("A", "B", "A.", "CORRECT", "CORRECT.", "INCORRECT", "The answer is B", "The answer is A", "Grade\n\nA", "a"),
+    *("<think>Or B?</think>A", "<think>Or A?</think>\nB", "<think>It is A", "", "I do not know"),
+)
+"""What a judge says, in many forms."""
+_JUDGED_SUMS: Final[list[dict[str, Any]]] = [
+    {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n + n % 2)]}
+    for n in range(21, 21 + len(_SAID))
+]
+_JUDGED_ROWS: Final[Files] = {**_GSM8K, "own.jsonl": _JUDGED_SUMS}
+_VERDICTS: Final = {
+    f"{row['question'][0]['content']}\n<Original Question End>": said
+    for row, said in zip(_JUDGED_SUMS, _SAID, strict=True)
+}
+_REPEATED_SUMS: Final = [{"question": f"(repeat {n}) What is 20 + {n}?", "answer": f"#### {20 + n}"} for n in range(5)]
+_REPEATED: Final[Files] = {f"gsm8k/{split}.jsonl": _REPEATED_SUMS for split in ("train", "test")}
+_REPEATS: Final = {
+    f"(repeat {n})": [f"It is {20 + n if right else 7}." for right in rights]
+    for n, rights in enumerate(((1, 1, 1, 1), (0, 0, 0, 0), (1, 0, 1, 0), (1, 1, 1, 0), (0, 0, 0, 1)))
+}
+_THOUGHTS: Final = {
+    f"(thought {n})": said
+    for n, said in enumerate(
+        (
+            *("It is 30.", "<think>Is it 9?</think>It is 31.", "It is 32.<think>Or 9?</think>", "<think>It is 33"),
+            *("so it is 9?</think>It is 34.", "<think>It is 9</think>", "", "<think>", "<think>a</think>39<think>38"),
+        )
+    )
+}
+_THOUGHT_SUMS: Final = [
+    {"question": f"({text[1:-1]}) What is 30 + {n}?", "answer": f"#### {30 + n}"} for n, text in enumerate(_THOUGHTS)
+]
+_THOUGHTFUL: Final[Files] = {f"gsm8k/{split}.jsonl": _THOUGHT_SUMS for split in ("train", "test")}
+_JUDGED_BY_AISBENCH: Final = """
+for one in datasets:
+    one['judge_infer_cfg']['judge_model'].update(model='{name}', path='{model}', host_port={port},
+        host_ip='127.0.0.1', stream=False, generation_kwargs=dict(temperature=0.0))
+"""
+_AIME: Final = [{"question": row["question"][0]["content"], "answer": row["answer"][0]} for row in _JUDGED_SUMS]
 
 
 def _judged(evaluator: str) -> str:
     """Return a config whose own dataset has an evaluator with a judge."""
     more = f"datasets = []\nchatml_datasets = [dict(abbr='own', path='data/own.jsonl', evaluator={evaluator}, n=1)]\n"
-    return _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", more)
+    return opencompass_config(SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", more)
 
-
-_IN_SHOTS: Final = dict.fromkeys(
-    ("predictions", "values", "scores"), "examples contain the continuation, and OpenCompass takes it out there too"
-)
 
 _SUITE, _SUITE_OF_AISBENCH = opencompass(), aisbench()
 
@@ -253,9 +290,9 @@ datasets = [one for one in datasets if one['abbr'] in few or not one['abbr'].sta
 """
 
 
-_ROWS: Final = _only(("lukaemon_mmlu_marketing", "ceval-logic", "cmmlu-anatomy"), "lukaemon_mmlu_", "ceval-", "cmmlu-")
+ROWS: Final = _only(("lukaemon_mmlu_marketing", "ceval-logic", "cmmlu-anatomy"), "lukaemon_mmlu_", "ceval-", "cmmlu-")
 _PARTS: Final = ("bbh-", "mmlu_pro_", "LongBench_")
-_EXAM_ROWS: Final = f"""{_only(further.EXAMS + further.TASKS, "agieval-", *_PARTS)}
+EXAM_ROWS: Final = f"""{_only(further.EXAMS + further.TASKS, "agieval-", *_PARTS)}
 for one in datasets:
     if 'llm_evaluator' in one['eval_cfg']['evaluator']:
         one['eval_cfg']['evaluator']['llm_evaluator']['judge_cfg'] = {_JUDGE}
@@ -281,61 +318,60 @@ summarizer = dict(type=SubjectiveSummarizer, function='subjective')
 CASES: Final[Mapping[str, Case]] = {
     "suite": Case(
         "opencompass",
-        _opencompass(_SDK, _modules(_SUITE), _ROWS),
+        opencompass_config(SDK, _modules(_SUITE), ROWS),
         _SUITE.files,
         answers=_SUITE.answers,
     ),
     "more of a suite": Case(
         "opencompass",
-        _opencompass(_SDK, _modules(_CHAT_SUITE), _EXAM_ROWS),
+        opencompass_config(SDK, _modules(_CHAT_SUITE), EXAM_ROWS),
         _CHAT_SUITE.files,
         answers=_CHAT_SUITE.answers,
     ),
-    "suite, PPL": Case("opencompass", _opencompass(_BASE, _modules(_PPL_SUITE), _ROWS), _PPL_SUITE.files),
+    "suite, PPL": Case("opencompass", opencompass_config(BASE, _modules(_PPL_SUITE), ROWS), _PPL_SUITE.files),
     "conversations, rated": Case(
         "opencompass",
-        _opencompass(_SDK, _modules(_TALKS), _RATED.replace("{judge}", _JUDGE)),
+        opencompass_config(SDK, _modules(_TALKS), _RATED.replace("{judge}", _JUDGE)),
         _TALKS.files,
         answers=_TALKS.answers,
     ),
-    "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
-    "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
+    "gen, base model": Case("opencompass", opencompass_config(BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
+    "gen, chat template": Case("opencompass", opencompass_config(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
     "few-shot, chat template": Case(
-        "opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_few_shot_gen_e9b043"), _ARC
+        "opencompass", opencompass_config(_CHAT, "datasets.ARC_c.ARC_c_few_shot_gen_e9b043"), _ARC
     ),
-    "PPL": Case("opencompass", _opencompass(_BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"), _ARC),
-    "PPL, integer labels": Case("opencompass", _opencompass(_CAUSAL, "datasets.piqa.piqa_ppl_1cf9f0"), _PIQA),
+    "PPL": Case("opencompass", opencompass_config(BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"), _ARC),
+    "PPL, integer labels": Case("opencompass", opencompass_config(_CAUSAL, "datasets.piqa.piqa_ppl_1cf9f0"), _PIQA),
     "PPL, labels of other length": Case(
-        "opencompass", _opencompass(_BASE, "datasets.storycloze.storycloze_ppl_496661"), _STORY
+        "opencompass", opencompass_config(BASE, "datasets.storycloze.storycloze_ppl_496661"), _STORY
     ),
-    "LL": Case("opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_ll_c5cf57"), _WINOGRANDE),
+    "LL": Case("opencompass", opencompass_config(_CAUSAL, "datasets.winogrande.winogrande_ll_c5cf57"), _WINOGRANDE),
     "LL, few-shot": Case(
         "opencompass",
-        _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"),
+        opencompass_config(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"),
         _WINOGRANDE,
-        known=_IN_SHOTS,
     ),
     "CLP": Case(
         "opencompass",
-        _opencompass(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"),
+        opencompass_config(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"),
         _JIGSAW,
         tokens=("yes", "no"),
     ),
     "SmolLM2, PPL": Case(
         "opencompass",
-        _opencompass(_BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"),
+        opencompass_config(BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"),
         _FACTS,
         real=True,
     ),
     "SmolLM2, gen": Case(
         "opencompass",
-        _opencompass(f"type=HuggingFaceBaseModel, {_BATCHES}", "datasets.ARC_c.ARC_c_gen_1e0de5"),
+        opencompass_config(f"type=HuggingFaceBaseModel, {_BATCHES}", "datasets.ARC_c.ARC_c_gen_1e0de5"),
         _FACTS,
         real=True,
     ),
     "SmolLM2, chat template": Case(
         "opencompass",
-        _opencompass(
+        opencompass_config(
             f"type=HuggingFacewithChatTemplate, {_BATCHES}",
             "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
             "datasets[0]['infer_cfg']['inferencer'].update(max_out_len=64)  # 512 take minutes\n",
@@ -343,16 +379,29 @@ CASES: Final[Mapping[str, Case]] = {
         _WORD_PROBLEMS,
         real=True,
     ),
-    "chat API": Case("opencompass", _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
+    "chat API": Case("opencompass", opencompass_config(SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
     "n": Case(
         "opencompass",
-        _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets[0].update(n=2, k=2)\n"),
-        _GSM8K,
+        opencompass_config(SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets[0].update(n=4, k=[2, 4])\n"),
+        _REPEATED,
+        answers=_REPEATS,
+    ),
+    "thoughts": Case(
+        "opencompass",
+        opencompass_config(f"{SDK}, {CUTS_THOUGHTS}", "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"),
+        _THOUGHTFUL,
+        answers=_THOUGHTS,
+    ),
+    "thoughts that stay": Case(
+        "opencompass",
+        opencompass_config(SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"),
+        _THOUGHTFUL,
+        answers=_THOUGHTS,
     ),
     "split": Case(
         "opencompass",
-        _opencompass(
-            _SDK,
+        opencompass_config(
+            SDK,
             "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
             "from opencompass.partitioners import NumWorkerPartitioner\n"
             "from opencompass.runners import LocalRunner\n"
@@ -364,31 +413,42 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "chatml_datasets": Case(
         "opencompass",
-        _opencompass(
-            _SDK,
+        opencompass_config(
+            SDK,
             "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
             "chatml_datasets = [dict(abbr='own', path='data/own.jsonl', evaluator=dict(type='math_evaluator'), n=1)]\n",
         ),
         _OWN_CHATML,
     ),
-    "judge": Case("opencompass", _judged(f"dict(type='llm_evaluator', judge_cfg={_JUDGE})"), _OWN_CHATML),
+    "judge": Case(
+        "opencompass", _judged(f"dict(type='llm_evaluator', judge_cfg={_JUDGE})"), _JUDGED_ROWS, answers=_VERDICTS
+    ),
+    "judge that thinks": Case(
+        "opencompass",
+        _judged(f"dict(type='llm_evaluator', judge_cfg=dict({_JUDGE}, {CUTS_THOUGHTS}))"),
+        _JUDGED_ROWS,
+        answers=_VERDICTS,
+    ),
     "cascade": Case(
         "opencompass",
         _judged(
             "dict(type='cascade_evaluator', rule_evaluator=dict(type='math_evaluator'),\n"
             f"    llm_evaluator=dict(type='llm_evaluator', judge_cfg={_JUDGE}))"
         ),
-        _OWN_CHATML,
+        _JUDGED_ROWS,
+        answers=_VERDICTS,
     ),
     "own CSV": Case(
         "opencompass",
-        _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
+        opencompass_config(
+            SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"
+        ),
         {"mine.csv": _OWN_CSV, "mine.csv.meta.json": _OWN_META, **_GSM8K},
     ),
     "own CSV, circular": Case(
         "opencompass",
-        _opencompass(
-            _SDK,
+        opencompass_config(
+            SDK,
             "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
             "datasets = [dict(path='data/mine.csv', data_type='circular-mcq', infer_method='gen')]\n",
         ),
@@ -396,54 +456,81 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "AISBench, own data": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt", _OWN_OF_AISBENCH),
+        aisbench_config(
+            service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt", _OWN_OF_AISBENCH
+        ),
         {"sums.jsonl": _OWN_SUMS, "sums.jsonl.meta.json": json.dumps(_OWN_LOAD), **_GSM8K},
     ),
     "AISBench, chat API": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt"),
+        aisbench_config(service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt"),
         _GSM8K,
     ),
     "AISBench, suite": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChat"), _modules(_SUITE_OF_AISBENCH), _ROWS),
+        aisbench_config(service("VLLMCustomAPIChat"), _modules(_SUITE_OF_AISBENCH), ROWS),
         _SUITE_OF_AISBENCH.files,
         answers=_SUITE_OF_AISBENCH.answers,
     ),
     "AISBench, more of a suite": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChatStream"), _modules(_CHAT_SUITE_OF_AISBENCH), _FEW_LANGUAGES),
+        aisbench_config(service("VLLMCustomAPIChatStream"), _modules(_CHAT_SUITE_OF_AISBENCH), _FEW_LANGUAGES),
         _CHAT_SUITE_OF_AISBENCH.files,
         answers=_CHAT_SUITE_OF_AISBENCH.answers,
     ),
     "AISBench, completions API": Case(
-        "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.gsm8k.gsm8k_gen_4_shot_cot_str"), _GSM8K
+        "ais_bench", aisbench_config(service("VLLMCustomAPI"), "datasets.gsm8k.gsm8k_gen_4_shot_cot_str"), _GSM8K
     ),
     "AISBench, stream": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChatStream"), "datasets.ARC_c.ARC_c_gen_0_shot_chat_prompt"),
+        aisbench_config(service("VLLMCustomAPIChatStream"), "datasets.ARC_c.ARC_c_gen_0_shot_chat_prompt"),
         _ARC,
     ),
     "AISBench, num_return_sequences": Case(
         "ais_bench",
-        _aisbench(
-            _service("VLLMCustomAPIChat", "temperature=0.5, num_return_sequences=2"),
+        aisbench_config(
+            service("VLLMCustomAPIChat", "temperature=0.5, num_return_sequences=2"),
             "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt",
         ),
         _GSM8K,
     ),
+    "AISBench, n": Case(
+        "ais_bench",
+        aisbench_config(
+            service("VLLMCustomAPIChat"),
+            "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt",
+            "datasets[0].update(n=4, k=2)\n",
+        ),
+        _REPEATED,
+        answers=_REPEATS,
+    ),
+    "AISBench, thoughts": Case(
+        "ais_bench",
+        aisbench_config(
+            f"{service('VLLMCustomAPIChat')}, {CUTS_THOUGHTS}", "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt"
+        ),
+        _THOUGHTFUL,
+        answers=_THOUGHTS,
+    ),
+    "AISBench, judge": Case(
+        "ais_bench",
+        aisbench_config(
+            service("VLLMCustomAPIChat"), "datasets.aime2025.aime2025_gen_0_shot_llmjudge", _JUDGED_BY_AISBENCH
+        ),
+        {"aime2025/aime2025.jsonl": _AIME},
+        answers={f"{row['question']}\n<Original Question End>": said for row, said in zip(_AIME, _SAID, strict=True)},
+    ),
     "AISBench, PPL": Case(
-        "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.piqa.piqa_ppl_0_shot_str"), _PIQA
+        "ais_bench", aisbench_config(service("VLLMCustomAPI"), "datasets.piqa.piqa_ppl_0_shot_str"), _PIQA
     ),
     "AISBench, pictures": Case(
         "ais_bench",
-        _aisbench(_service("VLLMCustomAPIChat"), "datasets.mmstar.mmstar_gen"),
+        aisbench_config(service("VLLMCustomAPIChat"), "datasets.mmstar.mmstar_gen"),
         {"mmstar/MMStar.tsv": _PICTURES},
-        known={"requests": "AISBench sends the path of a picture, and this program its bytes"},
     ),
     "AISBench, chat template": Case(
         "ais_bench",
-        _aisbench(
+        aisbench_config(
             "type=HuggingFacewithChatTemplate, attr='local', path='{model}', tokenizer_path='{model}', max_out_len=24, "
             "batch_size=1, max_seq_len=2048, model_kwargs=dict(torch_dtype='torch.float'), "
             # Without these keys AISBench ends with a KeyError: it takes them out before it generates.

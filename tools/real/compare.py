@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from ais_prompt.extensions.peers.dataset import evaluator_of
+from ais_prompt.extensions.peers.old_run import open_old_run
+from ais_prompt.extensions.peers.table import find_row
 from ais_prompt.models import PROBE
 from ais_prompt.store import read_scores
 from ais_prompt.utils import decode
@@ -17,8 +22,6 @@ from ais_prompt.utils import decode
 ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 TOLERANCE: Final = 1e-3
 """Relative difference of perplexities that rounding of the network explains."""
-VERDICTS: Final = ("attempted_ratio", "f1", "correct_count", "incorrect_count", "not_attempted_count")
-"""What the verdicts of a judge say besides the accuracy; here they are the columns n and scored."""
 VOLATILE: Final = (
     "stream",
     "stream_options",
@@ -39,37 +42,66 @@ class Found(Struct, frozen=True):
         prompts: what the model saw: label → text for log-likelihoods, "" → text or messages otherwise.
         prediction: as it was written; a list for repeats.
         values: label → perplexity or log-likelihood; empty for texts, and for a prediction that is a perplexity.
+        gold: as it was written; None if it was not.
     """
 
     prompts: Mapping[str, Any]
     prediction: Any
     values: Mapping[str, float]
+    gold: Any = None
+
+
+class Difference(Struct, frozen=True):
+    """Something that is not equal.
+
+    Attributes:
+        where: dataset and row, metric, or number of the request.
+        values: what is there, and what is here.
+    """
+
+    where: str
+    values: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.values}"
 
 
 class Count(Struct):
-    """How many of some things are equal, and the first two that are not."""
+    """How many of some things are equal, and what is not."""
 
     equal: int = 0
     of: int = 0
-    first: str = ""
+    differences: list[Difference] = field(default_factory=list)
 
-    def add(self, one: Any, other: Any, what: str, *, equal: bool | None = None) -> None:
+    def add(self, one: Any, other: Any, where: str, *, equal: bool | None = None) -> None:
         """Count a pair."""
         self.of += 1
         if one == other if equal is None else equal:
             self.equal += 1
-        elif not self.first:
-            self.first = f"{what}: there {_short(one)}, here {_short(other)}"
+        else:
+            self.differences.append(Difference(where, f"there {_short(one)}, here {_short(other)}"))
 
     def __str__(self) -> str:
         return f"{self.equal}/{self.of}" if self.of else "–"
 
 
+def judged_names(run: Path) -> dict[str, str]:
+    """Return the names under which AISBench keeps replies and scores of judges → the dataset that they are about."""
+    found = {}
+    for dataset in (open_old_run(run).config or {}).get("datasets", ()):
+        judge = (dataset.get("judge_infer_cfg") or {}).get("judge_model")
+        if judge:
+            found[f"{dataset['abbr']}-{judge['abbr']}"] = str(dataset["abbr"])
+    return found
+
+
 def their_answers(run: Path) -> dict[str, list[Found]]:
     """Return dataset → what OpenCompass or AISBench wrote, in the order of the rows; repeats follow each other."""
     found: dict[str, dict[int, Found]] = {}
+    judged = judged_names(run)
     for path in sorted(run.glob("predictions/demo/*.json*")):
-        if path.name.startswith("tmp_"):  # a conversation leaves its last state
+        # A conversation leaves its last state; replies of judges are compared by what they make of the scores.
+        if path.name.startswith("tmp_") or path.stem.removesuffix("-cached") in judged:
             continue
         entries = _entries(path)
         name = path.stem
@@ -117,6 +149,7 @@ def _their_answer(entry: Mapping[str, Any]) -> Found:
         prompts or {"": plain(entry.get("origin_prompt", entry.get("prompt")))},
         entry.get("prediction", entry.get("ppl")),
         numbers,
+        entry.get("gold"),
     )
 
 
@@ -135,7 +168,7 @@ def _our_answer(row: Mapping[str, Any]) -> Found:
     labels = {label: one for label, one in row.get("labels", {}).items() if "prompt" in one}
     values = {label: one["ppl"] for label, one in labels.items()}
     prompts = {label: plain(one["prompt"]) for label, one in labels.items()}
-    return Found(prompts or {"": plain(row["origin_prompt"])}, row["prediction"], values)
+    return Found(prompts or {"": plain(row["origin_prompt"])}, row["prediction"], values, row.get("gold"))
 
 
 def plain(prompt: Any) -> Any:
@@ -162,15 +195,87 @@ def close(one: float, other: float) -> bool:
 
 
 def their_scores(run: Path) -> dict[str, dict[str, float]]:
-    """Return dataset → metric → number."""
-    found = {}
+    """Return dataset → metric → number; a dataset without scores has none."""
+    found: dict[str, dict[str, float]] = {path.stem: {} for path in run.glob("predictions/demo/*.json*")}
+    judged = judged_names(run)
+    found = {
+        name: {}
+        for name in found
+        if not name.startswith("tmp_") and not _is_part(name, found) and name.removesuffix("-cached") not in judged
+    }
+    for path in run.glob("results/*judged-by--*/*.json"):
+        found.pop(path.stem, None)  # the scores are in the table
     for path in sorted(run.glob("results/demo/*.json")):
+        if re.search(r"_replica\d+$", path.stem):  # what a judge said
+            continue
         values = json.loads(path.read_text("utf-8"))
-        left_out = VERDICTS if "attempted_ratio" in values else ()
-        found[path.stem] = {
-            key: float(one) for key, one in values.items() if type(one) in (int, float) and key not in left_out
+        found[judged.get(path.stem, path.stem)] = {
+            key: float(one) for key, one in values.items() if type(one) in (int, float)
         }
     return found
+
+
+def _is_part(name: str, names: Mapping[str, Any]) -> bool:
+    """Return whether a file has a part of a dataset only: ``gsm8k_1`` beside ``gsm8k_0``."""
+    whole, _, number = name.rpartition("_")
+    return number.isdecimal() and f"{whole}_0" in names
+
+
+def our_names(run: Path) -> dict[str, Mapping[str, str]]:
+    """Return dataset → name of a metric there → its name here, by the row of its evaluator in our table.
+
+    `score` is `accuracy` here, for example. With their own evaluator it keeps its name.
+    """
+    config = open_old_run(run).config or {}
+    found: dict[str, Mapping[str, str]] = {}
+    for dataset in config.get("datasets", ()):
+        evaluator = evaluator_of(dataset)
+        row = find_row("evaluators", str(evaluator.get("type"))) if isinstance(evaluator, Mapping) else None
+        if row is not None and "abbr" in dataset:
+            found[str(dataset["abbr"])] = row.metrics
+    return found
+
+
+def their_table(run: Path) -> dict[str, float]:
+    """Return ``dataset metric`` → number of the table of a run."""
+    judged = judged_names(run)
+    found: dict[str, float] = {}
+    for path in sorted(run.glob("summary/**/*.csv")):
+        rows = list(csv.reader(path.open(encoding="utf-8")))
+        if not rows:
+            continue
+        head, *lines = rows
+        if head[:2] == ["dataset", "version"]:
+            for name, _, metric, *_, value in lines:
+                if _is_number(value):
+                    found[f"{judged.get(name, name)} {metric}"] = float(value)
+        elif head[0] == "model":
+            for _, *values in lines:
+                found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}
+        else:
+            for _, *words, value in lines:  # a benchmark has another name there than its dataset
+                if _is_number(value):
+                    found[" ".join(words)] = float(value)
+    return found
+
+
+def our_table(run: Path) -> dict[str, float]:
+    """Return ``dataset metric``, and the metric alone → number in percent, of the summary of a run."""
+    found: dict[str, float] = {}
+    for row in csv.DictReader((run / "summary/summary.csv").open(encoding="utf-8")):
+        if row["score"]:
+            value = float(row["score"]) * (100 if row["fraction"] == "True" else 1)
+            found |= {f"{row['dataset']} {row['metric']}": value}
+            found.setdefault(row["metric"], value)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def our_scores(run: Path) -> dict[str, dict[str, float]]:

@@ -38,7 +38,16 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
     if not abbr:
         return None
     part = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
-    return ModelSpec(abbr, part, meta_template, keys.prompt_template, section.where, keys.num_gpus, keys.price)
+    return ModelSpec(
+        abbr,
+        part,
+        meta_template,
+        keys.prompt_template,
+        section.where,
+        keys.num_gpus,
+        keys.price,
+        keys.pred_postprocessor,
+    )
 
 
 def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
 import click
 
 from ais_prompt.cli.habits import MODELS, AsSetting, with_settings
+from ais_prompt.cli.verb import echo
 
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
@@ -34,8 +36,6 @@ ANSWERS: Final = {
     "--max-out-len": "--set models.0.max_out_len=512",
     "--max-partition-size": "one engine asks all tasks; --runner splits them into shards",
     "--max-seq-len": "--set models.0.max_seq_len=4096",
-    "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
-    "--merge-ds": "datasets of one model always share the engine; under load each is measured by itself",
     "--min-out-len": "--set \"models.0.generation_kwargs={'min_new_tokens': 1}\"",
     "--model-kwargs": "--set \"models.0.model_kwargs={'device_map': 'auto'}\"",
     "--num-gpus": "--hf-num-gpus",
@@ -56,6 +56,12 @@ ANSWERS: Final = {
     "--tokenizer-path": "--set models.0.tokenizer_path=PATH",
 }
 """An option of the peers that is none here → what to do."""
+TAKEN: Final = {
+    "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
+    "--merge-ds": "datasets of one model always share the engine; under load each is measured by itself",
+    "--num-warmups": "only -m perf sends requests before a load",
+}
+"""An option of the peers that is taken and changes nothing here, with a note → why. `--merge-ds` has no value."""
 SHORT: Final = {
     "-a": "--accelerator",
     "-l": "--lark",
@@ -138,6 +144,7 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
     - Options for the model of ``--hf-path`` or ``--url``, or the file of ``--custom-dataset-path``, become ``--set``.
     - A short name that the verb does not have becomes the long one.
     - A mode that is none here becomes the one that does its work.
+    - An option that changes nothing here is left out, with a note.
 
     Args:
         args: the words behind the verb.
@@ -159,7 +166,10 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
             raise click.UsageError(f"-q is --quiet here, and has no value {rest[0]!r}; for --quotatype {_SLURM}")
         if name in SHORT and name not in names:
             name = SHORT[name]
-        if name in flags and (truth := value if equals else "".join(rest[:1])).lower() in _TRUTH:
+        if name in TAKEN and not (name == "--num-warmups" and _measures_load(args)):
+            del rest[: 0 if equals or name == "--merge-ds" else 1]
+            _note_taken(name, command)
+        elif name in flags and (truth := value if equals else "".join(rest[:1])).lower() in _TRUTH:
             del rest[: not equals]
             written += [name] * _TRUTH[truth.lower()]
         elif name in modes and (mode := value if equals else "".join(rest[:1])) in MODES:
@@ -168,6 +178,19 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
         else:
             written.append(name + equals + value)
     return with_settings(written, command, _BEHIND_URL if _has(args, "--url") else _SETTINGS, _DESCRIBING)
+
+
+def _measures_load(args: Sequence[str]) -> bool:
+    """Return whether the mode of a command line is one that measures performance."""
+    words = [part for word in args for part in word.split("=", 1)]
+    return any(word in _MODE_OPTIONS and mode.startswith("perf") for word, mode in pairwise(words))
+
+
+def _note_taken(name: str, command: click.Command) -> None:
+    """Say why an option changes nothing, unless the words are only tried, to find the verb."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.command is command:
+        echo(f"note: {name} changes nothing here: {TAKEN[name]}", err=True)
 
 
 def _has(args: Sequence[str], option: str) -> bool:

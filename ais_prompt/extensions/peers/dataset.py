@@ -70,6 +70,7 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
     _name_lengths(translated, translation.peer)
     _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
     _drop_large_k(translated, where, translation)
+    _add_repeats(translated, values, translation)
     return _with_gold_columns(translated, values.get("eval_cfg"), translation)
 
 
@@ -117,6 +118,19 @@ def _drop_large_k(translated: dict[str, Any], where: str, translation: Translati
             section["k"] = kept
             left_out = ", ".join(f"pass@{k}" for k in wanted if k not in kept)
             translation.notes.note(f"{left_out} need more answers to each question than {answers}", f"{place}.k")
+
+
+def _add_repeats(translated: dict[str, Any], values: Mapping[str, Any], translation: Translation) -> None:
+    """Let a dataset whose questions are asked several times have the scores that the peer gives for repeats."""
+    n, scoring = values.get("n", translation.repeats), translated.get("eval_cfg")
+    if not isinstance(n, int) or n < 2 or not isinstance(scoring, Mapping) or not scoring.get("evaluator"):
+        return
+    default = translation.repeats if translation.peer == PEERS[1] else 1
+    row = translation.native_row("evaluators", evaluator_of(values))
+    names = {ours: theirs for theirs, ours in row.metrics.items()} if row else {}
+    named = {"metrics": names} if names else {}
+    args = {"peer": translation.peer, "k": values.get("k", default), "name": str(translated["abbr"]).partition("_")[0]}
+    translated["eval_cfg"] = {**scoring, "repeat_evaluator": {"type": "PeerRepeatEvaluator", **args, **named}}
 
 
 def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:

@@ -18,6 +18,7 @@ from ais_prompt.extensions.peers.agent import steps_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.extensions.peers.verdicts import keep_verdicts
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
 from ais_prompt.plan import Plan, Task, is_code, record_of
 from ais_prompt.postprocess import calls_as_text
@@ -34,7 +35,7 @@ from ais_prompt.store import (
     write_predictions,
 )
 from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
-from ais_prompt.utils import digest, logging_to
+from ais_prompt.utils import NOTE, digest, logging_to
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +160,8 @@ def _without(values: Mapping[str, Any], faults: Sequence[AisPromptError]) -> tup
             raise fault
         kind, number, in_eval = found[1], int(found[2]), bool(found[3])
         if kind == "models":
-            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number])}
+            reading = {key: models[number][key] for key in ("pred_postprocessor",) if key in models[number]}
+            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number]), **reading}
         elif in_eval and "eval_cfg" in datasets.get(number, {}):
             datasets[number] = {key: value for key, value in datasets[number].items() if key != "eval_cfg"}
             notes[number] = f"{_abbr(datasets[number])} is not scored: {fault.what}"
@@ -206,13 +208,19 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     found = predictions(matched, samples, task.spec.dataset.reader.output_column)
     made = [replace(one, steps=steps.get(one.index, ())) for one in found]
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
-    for remark in matched.remarks(samples):
+    for remark in matched.remarks(samples, cuts_thoughts=task.spec.model.pred_postprocessor is not None):
         logger.warning("[%s] %s", task.name, remark)
     failed = sum(prediction.failed for prediction in made)
     facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)
     record.add_task(task.spec, facts)
+    judges = [judge.spec.abbr for judge in task.dataset.judges]
+    try:
+        for remark in keep_verdicts(task, old, names, folder):
+            logger.log(NOTE, "[%s] %s", task.name, remark)
+    except AisPromptError as error:
+        logger.warning("[%s] verdicts of the run are not used: %s", task.name, error.what)
     task.release()
-    numbers = old.numbers(*names)
+    numbers = old.numbers(*names, *judges[:1])
     return ImportedTask(name=task.name, samples=len(made), failed=failed, reported=numbers)
 
 

@@ -13,20 +13,24 @@ from typing import Any, Final
 
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.extensions.peers.table.evaluators import RIGHT_OR_WRONG, SUMMARIZERS
+from ais_prompt.extensions.peers.table.evaluators import COUNTS_BY_CATEGORY, RIGHT_OR_WRONG, SUMMARIZERS
+from ais_prompt.extensions.peers.tables import SUMMARIES
 from ais_prompt.utils import with_texts
 
 JUDGED: Final = "GenericLLMEvaluator"
 """Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""
 
-JUDGE_ARGUMENTS: Final = ("judge_cfg", "prompt_template", "dataset_cfg", "dict_postprocessor")
+READING: Final = "verdict_postprocessor"
+"""The argument of our evaluator that reads the verdict."""
+
+JUDGE_ARGUMENTS: Final = ("judge_cfg", "prompt_template", "dataset_cfg", "dict_postprocessor", READING)
 """Arguments of an evaluator with a judge that `translate_judged` reads."""
 
 _JUDGES: Final = (JUDGED, "LMEvaluator")
 """Evaluators of the peers with a judge."""
 
 VERDICT: Final = "generic_llmjudge_postprocess"
-"""The ``dict_postprocessor`` of the peers that reads A and B as we do."""
+"""The ``dict_postprocessor`` of the peers that reads A and B."""
 
 _GOLD_COLUMNS: Final = re.compile(r"\{(?:obj_gold|reference)\}")
 """Columns that the peers add to the rows for a judge; here the gold is ``{gold}``."""
@@ -58,12 +62,16 @@ def translate_judged(args: Mapping[str, Any], where: str, translation: Translati
     ``dataset_cfg`` names the dataset once more; see `note_unread`.
     """
     judge = translate_judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
+    reading = args.get(READING)
+    if reading is None:
+        verdict = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
+    else:
+        verdict = {READING: reading}
     template = translation.part("templates", args.get("prompt_template"), f"{where}.prompt_template")
-    reading = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
     return {
         "judge_cfg": judge,
         "prompt_template": with_texts(template, lambda text: _GOLD_COLUMNS.sub("{gold}", text)),
-        **reading,
+        **verdict,
     }
 
 
@@ -120,19 +128,26 @@ def translate_judge(values: Any, where: str, translation: Translation) -> Any:
     }
 
 
-def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any]:
-    """Return how the verdict is read, with a note where that differs from the peer."""
-    name = last_name(values) or VERDICT
-    if name != VERDICT:
-        translation.notes.note(f"{name!r} is not used: a verdict is A for right or B for wrong", where)
-    translation.known(values if is_part(values) else {}, ("type",), {}, where)
-    if name != VERDICT:
-        return {}
-    if translation.peer_scores:
-        return {"verdict_postprocessor": {"type": f"{VERDICT}_peer"}}
-    translation.differs(f"{VERDICT}: a verdict that is neither A nor B is not scored; there it is wrong", where)
-    return {}
+def read_as_cascade(judge: Any) -> Any:
+    """Return a translated judge of a ``CascadeEvaluator``, which reads its replies by a rule of its own."""
+    if isinstance(judge, Mapping) and judge.get("type") == JUDGED:
+        return {**judge, READING: {"type": "cascade_verdict_peer"}}
+    return judge
 
+
+def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any]:
+    """Return how the verdict is read: as there, where one that is neither A nor B is wrong."""
+    name = last_name(values)
+    if name in COUNTS_BY_CATEGORY:
+        translation.differs(f"{name}: only the accuracy is shown; there the accuracy of each category too", where)
+    named = values if is_part(values) else {}
+    tags = translation.known(named, ("type", *_TAGS), {"metric_name": "the metric is the accuracy"}, where)
+    tags = {key: value for key, value in tags.items() if key != "type"}
+    return {**tags, READING: {"type": f"{VERDICT}_peer", **tags}}
+
+
+_TAGS: Final = ("true_tag", "false_tag")
+"""Arguments of `VERDICT`, which `JUDGED` has too."""
 
 _COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mode", "summarizer"})
 """Keys of a dataset that say what a judge does; no loader reads them."""
@@ -148,11 +163,17 @@ _RENAMED: Final = {"pack_all_predictions": "pack", "keep_predictions": "keep_pre
 _READ: Final = ("type", "prompt_template", "judge_cfg", "dict_postprocessor", "dataset_cfg", "output_path")
 
 
-def is_rated(evaluator: Any) -> bool:
-    """Return whether an evaluator has a judge that says more than right or wrong."""
+def is_rated(evaluator: Any, *, peer_scores: bool = False) -> bool:
+    """Return whether a function of the peer reads the judge: it says more than right or wrong.
+
+    Args:
+        evaluator: its dict.
+        peer_scores: whether verdicts of right and wrong are counted by their function too.
+    """
     name = last_name(as_generic(evaluator))
     reading = last_name(evaluator.get("dict_postprocessor")) if name else ""
-    return name == "LMEvaluator" or (name == "GenericLLMEvaluator" and reading not in {"", *RIGHT_OR_WRONG})
+    ours = {"", *(() if peer_scores else RIGHT_OR_WRONG)}
+    return name == "LMEvaluator" or (name == JUDGED and reading not in ours)
 
 
 def keys_of_judge(dataset: Mapping[str, Any], evaluator: Any) -> frozenset[str]:
@@ -179,6 +200,7 @@ def translate_rated(
         "judge_cfg": translate_judge(evaluator.get("judge_cfg"), f"{where}.judge_cfg", translation),
         "prompt_template": translation.part("templates", evaluator.get("prompt_template"), f"{where}.prompt_template"),
         **_reading(evaluator, dataset.get("summarizer"), where, translation),
+        **_summary(dataset.get("summarizer"), translation),
         **_comparison(dataset, where, translation),
         **options,
     }
@@ -209,24 +231,37 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
     if others:
         what = f"not used: {', '.join(others)}. The judge is asked once about each answer, without examples"
         translation.notes.note(what, place)
-    reading = scoring.get("pred_postprocessor")
     translation.known(scoring["evaluator"], ("type",), {}, f"{where}.eval_cfg.evaluator")
-    if (reads := last_name(reading)) not in ("", _VERDICT):
-        what = f"{reads!r} is not used: a verdict is A for right or B for wrong"
-        translation.notes.note(what, f"{where}.eval_cfg.pred_postprocessor")
-    elif reads:
-        translation.known(scoring["pred_postprocessor"], ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
+    reading = scoring.get("pred_postprocessor")
+    if isinstance(reading, Mapping) and last_name(reading) == _VERDICT:
+        translation.known(reading, ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
+        reading = {"type": "last_letter_verdict_peer"}
+    else:
+        reading = translation.part("postprocessors", reading, f"{where}.eval_cfg.pred_postprocessor")
+    evaluator[READING] = reading or {"type": "whole_verdict_peer"}
     kept = {key: value for key, value in scoring.items() if key != "pred_postprocessor"}
     return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
+
+
+def _summary(summarizer: Any, translation: Translation) -> dict[str, Any]:
+    """Return the summarizer of a dataset, or of the config, if it computes numbers of its own."""
+    named = (last_name(one) for one in (summarizer, translation.summarizer))
+    found = next((name for name in named if name in SUMMARIES), None)
+    return {"summarizer": found} if found else {}
 
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
     """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
     place = where.partition(".")[0]
     named = evaluator.get("dict_postprocessor")
+    if (
+        isinstance(named, Mapping) and named.get("type") in RIGHT_OR_WRONG
+    ):  # a bare name that is ours too would mean ours
+        named = {**named, "type": f"opencompass.datasets.{named['type']}"}
     found = translation.peer_part("postprocessors", named)
     if found is not None and isinstance(named, Mapping):
-        translation.drop("summarizer", summarizer, "the summary is that of every run", place)
+        if last_name(summarizer) not in SUMMARIES:
+            translation.drop("summarizer", summarizer, "the summary is that of every run", place)
         args = {key: value for key, value in named.items() if key != "type"}
         return {"function": found.path, **({"kwargs": args} if args else {})}
     if row := SUMMARIZERS.get(last_name(summarizer)):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.models import THINK_TAGS
+from ais_prompt.extensions.peers.parts import Translation, accepted, is_part
 
 _WITH_CHAT_TEMPLATE: Final = ("HuggingFace", "VLLM", "TurboMindModel")
 """Beginnings of the classes of OpenCompass, ``…withChatTemplate``, that have a default meta template of their own."""
@@ -28,7 +27,7 @@ _RUN: Final = {"num_procs": "a model is loaded in one process"}
 """Keys of ``run_cfg`` that mean nothing here → why."""
 
 _REASONING: Final = "extract_non_reasoning_content"
-"""The postprocessor that every model here applies by itself: it separates thoughts from answers."""
+"""The postprocessor of their models that cuts thoughts."""
 
 
 def translate_model(values: Any, where: str, translation: Translation) -> Any:
@@ -50,8 +49,11 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
         translation.notes.note(what, f"{where}.model_kwargs", fix)
     if isinstance(args.get("run_cfg"), Mapping):
         args["run_cfg"] = translation.known(args["run_cfg"], ("num_gpus",), _RUN, f"{where}.run_cfg")
-    args |= _tags(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
-    return translation.part("models", args, where)
+    cut = _cut_of_thoughts(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
+    translated: dict[str, Any] = translation.part("models", args, where)
+    if accepted("models", translated["type"], ("think_tags",)):
+        translated.setdefault("think_tags", None)  # thoughts are a part of each text there
+    return translated | cut
 
 
 def has_default_roles(name: str) -> bool:
@@ -68,20 +70,15 @@ def _is_half(values: Mapping[str, Any]) -> bool:
     return name in ("HuggingFace", "HuggingFaceCausalLM") or (name in newer and values["type"].startswith("ais_bench."))
 
 
-def _tags(postprocessor: Any, where: str, translation: Translation) -> dict[str, Any]:
-    """Return ``think_tags`` for the postprocessor of a model, if that separates thoughts."""
+def _cut_of_thoughts(postprocessor: Any, where: str, translation: Translation) -> dict[str, Any]:
+    """Return the ``pred_postprocessor`` of a model, if it is the one that cuts thoughts."""
     if not postprocessor:
         return {}
     if not is_part(postprocessor) or postprocessor["type"].rpartition(".")[2].replace("-", "_") != _REASONING:
         translation.notes.note("the pred_postprocessor of the model is not used: that of the dataset is", where)
         return {}
-    return _named_tags(postprocessor, where, translation)
-
-
-def _named_tags(postprocessor: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
-    names = ("think_start_token", "think_end_token")
-    postprocessor = translation.known(postprocessor, ("type", *names), {}, where)
-    if not any(name in postprocessor for name in names):
-        return {}
-    given = zip(names, THINK_TAGS, strict=True)
-    return {"think_tags": [postprocessor.get(name, default) for name, default in given]}
+    what = "thoughts are cut out as there: an answer that ends inside of a thought is scored with it"
+    translation.notes.note(what, where, "for an empty answer instead: a config of this program, see aisprompt migrate")
+    kept = translation.known(postprocessor, ("type", "think_start_token", "think_end_token"), {}, where)
+    reading = {} if translation.peer_scores else {"open_tag": False}
+    return {"pred_postprocessor": {**kept, "type": f"{_REASONING}_peer", **reading}}

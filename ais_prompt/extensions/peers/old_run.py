@@ -87,13 +87,42 @@ class OldRun(Struct, frozen=True):
         """Return whether the repeats of a question follow each other, as in AISBench; in OpenCompass the rounds do."""
         return any(path.suffix == ".jsonl" for path in self._parts(model, dataset))
 
-    def numbers(self, model: str, dataset: str) -> dict[str, float]:
+    def verdicts(self, model: str, dataset: str, judge: str) -> Iterator[tuple[Any, str]]:
+        """Yield what a judge was asked about the answers of a task, and its reply.
+
+        AISBench keeps it beside the predictions, OpenCompass beside the results, once for each repeat of the questions.
+
+        Args:
+            model, dataset, judge: as the peer names them.
+
+        Raises:
+            DataError: a file cannot be read.
+        """
+        rated = ("results", f"{model}_judged-by--{judge}")
+        places = [("predictions", model, f"{dataset}-{judge}.jsonl"), (*rated, f"{dataset}.json")]
+        for repeat in ("replica", "llm_judge_replica"):
+            count = 0
+            while self._file(*(place := ("results", model, f"{dataset}_{repeat}{count}.json"))):
+                places.append(place)
+                count += 1
+        for path in filter(None, (self._file(*place) for place in places)):
+            for found in _answers_of(path, start=0):
+                if isinstance(reply := found.values.get("prediction"), str):
+                    yield found.values.get("origin_prompt"), reply
+
+    def numbers(self, model: str, dataset: str, judge: str = "") -> dict[str, float]:
         """Return the peer's scores of a task, metric → number as it writes it; empty if there are none.
+
+        Args:
+            model, dataset: as the peer names them.
+            judge: of AISBench, whose scores have its name too.
 
         Raises:
             DataError: the file cannot be read.
         """
-        path = self._file("results", model, f"{dataset}.json")
+        path = self._file("results", model, f"{dataset}.json") or self._file(
+            "results", model, f"{dataset}-{judge}.json"
+        )
         if path is None:
             return {}
         values = _json_object(path)

@@ -64,12 +64,16 @@ class Translation:
         peer: the package whose registries bare names are looked up in.
         agent: the arguments of `AgentInferencer` that the agents of the config mean; empty without an agent.
         judges: the models that judge where an evaluator names none: ``judge_models`` of the config.
+        summarizer: of the config, as it names it.
+        repeats: how often the models of the config answer each question.
     """
 
     def __init__(self, faults: Faults, *, peer_scores: bool = False, in_process: bool = False) -> None:
         self.peer = PEERS[0]
         self.agent: Mapping[str, Any] = {}
         self.judges: Sequence[Any] = ()
+        self.repeats = 1
+        self.summarizer: Any = None
         self.has_system_rounds = False
         self.metrics: dict[str, Mapping[str, str]] = {}
         self.notes = NoteList()

@@ -96,18 +96,20 @@ def gsm8k_postprocess_peer(text: str) -> str:
 
 @_registered
 def extract_non_reasoning_content_peer(
-    text: str, think_start_token: str = "<think>", think_end_token: str = "</think>"
+    text: str, think_start_token: str = "<think>", think_end_token: str = "</think>", open_tag: bool = True
 ) -> str:
     """Return the text without closed thoughts; a thought that never ends is an answer.
 
     Args:
         text: the answer of the model.
         think_start_token, think_end_token: the regular expressions around a thought.
+        open_tag: keep the tag of a thought that never ends, in which our own postprocessors look for no answer.
     """
     if think_end_token in text and think_start_token not in text:
         return text.rpartition(think_end_token)[2].strip()
     # The marks are regular expressions there.
-    return re.sub(f"(?s:{think_start_token}.*?{think_end_token})", "", text).strip()
+    rest = re.sub(f"(?s:{think_start_token}.*?{think_end_token})", "", text).strip()
+    return rest if open_tag else re.sub(think_start_token, "", rest).strip()
 
 
 @_registered
@@ -132,6 +134,29 @@ def generic_llmjudge_postprocess_peer(text: str, true_tag: str = "A", false_tag:
     """
     tag = re.search("|".join(map(re.escape, (true_tag, false_tag))), text)
     return tag.group() if tag else "unknown"
+
+
+@POSTPROCESSORS.register_module()
+def cascade_verdict_peer(text: str) -> str:
+    """Return A if the reply of a judge is A, or begins with CORRECT; else B. Source: ``CascadeEvaluator``.
+
+    >>> cascade_verdict_peer("a "), cascade_verdict_peer("Correct."), cascade_verdict_peer("A.")
+    ('A', 'A', 'B')
+    """
+    said = text.strip().upper()
+    return "A" if said == "A" or said.startswith("CORRECT") else "B"
+
+
+@POSTPROCESSORS.register_module()
+def last_letter_verdict_peer(text: str) -> str:
+    """Return the last character of the reply of a judge if it is A or B; else B. Source: AISBench, ``get_a_or_b``."""
+    return text[-1:] if text.endswith(("A", "B")) else "B"
+
+
+@POSTPROCESSORS.register_module()
+def whole_verdict_peer(text: str) -> str:
+    """Return the reply of a judge as it is, as where AISBench reads it without a function."""
+    return text
 
 
 def _block(text: str, which: int) -> str:

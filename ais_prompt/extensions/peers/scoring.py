@@ -13,6 +13,7 @@ from ais_prompt.extensions.peers.judge import (
     is_rated,
     last_name,
     note_unread,
+    read_as_cascade,
     translate_judged,
     translate_rated,
 )
@@ -52,7 +53,7 @@ def translate_eval(
     if last_name(evaluator) in SCORES_NOTHING:
         return {}
     if is_part(evaluator):
-        rated = is_rated(evaluator)
+        rated = is_rated(evaluator, peer_scores=translation.peer_scores)
         if rated or translation.is_native("evaluators", evaluator):
             evaluator, own = _taken_out(evaluator)
             if own and kept.get(OWN_POSTPROCESSOR):
@@ -83,7 +84,7 @@ def translate_evaluator(values: Any, where: str, translation: Translation) -> An
             place = f"{where}.rule_evaluator.{OWN_POSTPROCESSOR}"
             args["rule_postprocessor"] = translation.part("postprocessors", own, place)
     if is_part(judge := as_generic(args.get("llm_evaluator"))):
-        args["llm_evaluator"] = translate_evaluator(judge, f"{where}.llm_evaluator", translation)
+        args["llm_evaluator"] = read_as_cascade(translate_evaluator(judge, f"{where}.llm_evaluator", translation))
     asked = JUDGE_ARGUMENTS if last_name(args) == JUDGED else ()
     judging = {key: args.pop(key) for key in asked if key in args}
     translated = translation.part("evaluators", args, where)

@@ -7,9 +7,16 @@ from typing import Any, Final
 
 from ais_prompt.config import GROUP, SUMMARIZER
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
+from ais_prompt.extensions.peers.tables import SUMMARIES
 from ais_prompt.utils import listed
 
-SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer")
+TOTALS: Final = "MTBenchSummarizer"
+"""The summarizer that joins the ratings of several datasets: one for each temperature."""
+
+SHOWS_TABLE: Final = (
+    *("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer", TOTALS),
+    *SUMMARIES,
+)
 """Summarizers whose table is the one that every run has here."""
 
 _KEYS: Final = tuple(name for name in SUMMARIZER.names if name not in ("attr", "prompt_db"))
@@ -34,7 +41,12 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
     if not isinstance(values, Mapping):
         return values
     kind = values.get("type")
-    if isinstance(kind, str) and (name := kind.rpartition(".")[2]) not in SHOWS_TABLE:
+    name = kind.rpartition(".")[2] if isinstance(kind, str) else ""
+    if name == TOTALS and len(run) > 1:
+        subsets = [[abbr, "total"] for abbr in run]
+        total = {"name": "MTBench", "subsets": subsets, "weights": "n", "metric": "total"}
+        values = {**values, "summary_groups": [*(values.get("summary_groups") or []), total]}
+    elif name and name not in SHOWS_TABLE:
         translation.notes.note(f"{name} is not known here: the summary is that of every run", f"{where}.type")
     values = _one_table(values, where, translation)
     kept = translation.known(values, _KEYS, DROPPED, where)

@@ -60,6 +60,10 @@ def translate(
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
     translation.judges = judges_of(values)
+    translation.summarizer = values.get("summarizer")
+    translation.repeats = max(
+        map(_sequences, filter(is_part, models if isinstance(models, list | tuple) else ())), default=1
+    )
     changed = foreign_summary
     is_aisbench = any(str(one.get("type")).startswith("ais_bench.") for one in models or () if is_part(one))
     translate_data = partial(_translate_dataset, folder, is_aisbench)

@@ -245,3 +245,16 @@ def test_a_judge_sees_the_conversation_before_each_turn(project: Project) -> Non
         assert scores(project) == {"rating": 6.5, "dialogue_rating": 4.0, **by_judge, "krippendorff_alpha": 1.0}
     results = json.loads((project.folder() / "results" / "fake" / "talk.json").read_text())
     assert [one["vote"] for one in results["details"][0]["verdicts"]] == [4.0, 4.0, 9.0, 9.0]
+
+
+def test_texts_of_a_model_and_of_a_judge_go_through_their_own_postprocessors(project: Project) -> None:
+    first = "pred_postprocessor=dict(type='first_line_postprocess')"
+    model = f"dict(type='ScriptedModel', abbr='fake', default='4\\n5', {first})"
+    judge = f"dict(type='ScriptedModel', abbr='judge', answers={{'Answer: 4\\nA or B': 'A\\nVerdict: B'}}, {first})"
+    evaluator = f"dict(type='GenericLLMEvaluator', judge_cfg={judge}, prompt_template={TEMPLATE})"
+    project.write_config(models=model, datasets=dataset(evaluator))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert scores(project) == {"accuracy": 1.0}
+    lines = read_lines(project.folder() / "predictions/fake/sums.jsonl")
+    assert {line["prediction"] for line in lines} == {"4\n5"}

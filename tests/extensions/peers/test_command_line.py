@@ -82,6 +82,24 @@ def test_what_is_neither_theirs_nor_ours_is_an_error_with_a_hint(
     assert hint in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("--merge-ds",), ("--max-workers-per-gpu", "2"), ("--max-workers-per-gpu=2",), ("--num-warmups", "0")],
+)
+def test_an_option_that_changes_nothing_is_taken_with_a_note(run_of_theirs: Project, words: tuple[str, ...]) -> None:
+    done = run_of_theirs.run("eval.py", *words)
+    assert done.returncode == 0, done.stderr
+    name = words[0].partition("=")[0]
+    assert done.stderr.count(f"note: {name} changes nothing here: ") == 1
+    assert [row["model"] for row in run_of_theirs.summary()] == ["fake"]
+
+
+def test_warmups_belong_to_a_load(run_of_theirs: Project) -> None:
+    done = run_of_theirs.run("eval.py", "--num-warmups", "x", "-m", "perf")
+    assert done.returncode == 2
+    assert "'x' is not a valid integer" in done.stderr
+
+
 def test_modes_that_ask_a_judge_ask_and_score(run_of_theirs: Project) -> None:
     assert run_of_theirs.run("eval.py", "--mode", "infer_judge").returncode == 0
     folder = run_of_theirs.folder()

@@ -101,6 +101,22 @@ def test_a_run_is_imported_and_scored_without_its_data(project: Project, old: Pa
     assert project.run("baseline", str(imported(project)), "-o", "before.json").returncode == 0
 
 
+@pytest.mark.parametrize(("cuts", "score"), [(True, "75.0 %"), (False, "50.0 %")])
+def test_thoughts_are_cut_where_the_model_of_the_run_cuts_them(
+    project: Project, old: Path, cuts: bool, score: str
+) -> None:
+    said = ["It is 0.<think>Or 9?</think>", "<think>It may be 9.</think>It is 2.", "It is 5.", "<think>It is 6"]
+    write_json(old / "predictions/gpt/gsm8k.json", answers(lambda n, values: {**values, "prediction": said[n]}))
+    cut = "pred_postprocessor=dict(type='opencompass.utils.text_postprocessors.extract_non_reasoning_content'), "
+    [config] = (old / "configs").iterdir()
+    config.write_text(config.read_text().replace("dict(abbr='gpt', ", f"dict(abbr='gpt', {cut if cuts else ''}"))
+    assert project.run("import", str(old)).returncode == 0
+    scored = project.run("score", str(imported(project)))
+    assert score in scored.stdout, scored.stderr
+    lines = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in lines] == said
+
+
 def test_an_imported_run_is_compared_with_one_of_the_same_config(project: Project, old: Path) -> None:
     bring_data(project)
     assert project.run("import", str(old.parent)).returncode == 0
@@ -212,6 +228,25 @@ def test_the_judge_of_a_run(project: Project, old: Path, judges: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 samples" in done.stdout
     assert ("gsm8k is not scored: the judge is not named" in done.stdout + done.stderr) == (not judges)
+
+
+def test_the_verdicts_of_a_judged_run_of_opencompass_are_taken(
+    project: Project, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They lie beside the results, one file for each repeat; a reply about another answer is not used."""
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    bring_data(project)
+    judge = MODEL.replace("gpt", "judge").replace("path=", "openai_api_base='http://127.0.0.1:1/v1', path=")
+    write_config(old, JUDGED, more=f"judge_models = [{judge}]")
+    said = {
+        str(n): {"origin_prompt": [{"role": "HUMAN", "prompt": f"{question} {2 * n + (n == 2)}"}], "prediction": reply}
+        for n, (question, reply) in enumerate(zip(GOLDS, ("A", "Based on it: A", "none"), strict=False))
+    }
+    write_json(old / "results/gpt/gsm8k_replica0.json", said)
+    done = project.run("import", str(old))
+    assert "3 of 4 questions are answered in the run" in done.stderr
+    [journal] = imported(project).glob("judge/gpt/journal/judge/*")
+    assert len(read_lines(journal)) == 3
 
 
 def test_texts_that_were_only_measured(project: Project, old: Path) -> None:
@@ -373,3 +408,65 @@ def test_a_config_of_ones_own(project: Project, old: Path) -> None:
     done = project.run("import", str(old), "--config", "mine.py")
     assert done.returncode == 0, done.stderr
     assert "4 samples" in done.stdout
+
+
+JUDGED_BY_AISBENCH = """dict(
+        abbr='aime',
+        eval_cfg=dict(
+            evaluator=dict(type='ais_bench.benchmark.datasets.utils.llm_judge.LLMJudgeCorrectEvaluator'),
+            pred_postprocessor=dict(type='ais_bench.benchmark.datasets.utils.llm_judge.get_a_or_b')),
+        judge_infer_cfg=dict(
+            judge_model=dict(abbr='judge', type='ais_bench.benchmark.models.VLLMCustomAPIChat', model='judge',
+                path='', host_ip='127.0.0.1', host_port=1),
+            prompt_template=dict(
+                template=dict(round=[dict(prompt='{question} is {model_answer}?', role='HUMAN')]),
+                type='ais_bench.benchmark.openicl.icl_prompt_template.PromptTemplate')),
+        infer_cfg=dict(
+            inferencer=dict(type='ais_bench.benchmark.openicl.icl_inferencer.GenInferencer'),
+            prompt_template=dict(
+                template=dict(round=[dict(prompt='{question}', role='HUMAN')]),
+                type='ais_bench.benchmark.openicl.icl_prompt_template.PromptTemplate'),
+            retriever=dict(type='ais_bench.benchmark.openicl.icl_retriever.ZeroRetriever')),
+        path='data/gsm8k/test.jsonl',
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        type='ais_bench.benchmark.datasets.aime2025.Aime2025Dataset')"""
+
+
+def test_the_verdicts_of_a_judged_run_of_aisbench_are_taken_and_nothing_is_asked(project: Project, old: Path) -> None:
+    """The judge does not answer: nothing listens at its address."""
+    bring_data(project)
+    [config] = (old / "configs").iterdir()
+    config.unlink()
+    write_config(old, JUDGED_BY_AISBENCH)
+    said = ["The first: A", "It is B", "A\n", "A"]
+    lines = [
+        {
+            "id": n,
+            "uuid": str(n),
+            "origin_prompt": [{"role": "HUMAN", "prompt": q}],
+            "prediction": f"{n}.",
+            "gold": gold,
+        }
+        for n, (q, gold) in enumerate(GOLDS.items())
+    ]
+    judged = [
+        {
+            "id": n,
+            "origin_prompt": [{"role": "HUMAN", "prompt": f"{q} is {n}.?"}],
+            "prediction": said[n],
+            "gold": str(n),
+        }
+        for n, q in reversed([*enumerate(GOLDS)])  # as they arrived
+    ]
+    folder = old / "predictions/gpt"
+    for name, entries in (("aime", lines), ("aime-judge", judged)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    write_json(old / "results/gpt/aime-judge.json", {"accuracy": 50.0})
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 questions are answered in the run" in done.stderr
+    assert "accuracy 50 there" in done.stdout
+    run = imported(project)
+    scored = project.run("score", str(run), "--config", str(run / "config.py"))
+    assert scored.returncode == 0, scored.stderr
+    assert "50.0 %" in scored.stdout

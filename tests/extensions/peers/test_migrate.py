@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.core.e2e.project import Project, read_lines
 from tests.extensions.peers.test_import_run import DATASET, bring_data
+from tests.support.servers import MockServer
 
 SCRIPTED = "dict(type='ScriptedModel', abbr='fake', default='It is 4.')"
 
@@ -35,13 +38,24 @@ def test_a_file_is_not_replaced_unasked(project: Project) -> None:
     assert (project.root / "eval.py").read_text() == before
 
 
-def test_a_key_is_not_written_and_said_so(project: Project) -> None:
-    model = (
-        "dict(type='opencompass.models.OpenAISDK', abbr='m', path='m', key='12345678', openai_api_base='http://h/v1')"
-    )
-    (project.root / "theirs.py").write_text(f"models = [{model}]\ndatasets = [{DATASET}]\n")
+@pytest.mark.process
+def test_a_key_becomes_a_variable_and_the_file_runs_when_it_is_set(
+    project: Project, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring_data(project)
+    keys = ("12345678", "87654321", "12345678")
+    kind = f"type='opencompass.models.OpenAISDK', path='m', openai_api_base='{server.base_url}'"
+    models = [f"dict({kind}, abbr='m{n}', key='{key}')" for n, key in enumerate(keys)]
+    (project.root / "theirs.py").write_text(f"models = [{', '.join(models)}]\ndatasets = [{DATASET}]\n")
     done = project.run("migrate", "theirs.py", "-o", "mine.py")
     assert done.returncode == 0, done.stderr
     text = (project.root / "mine.py").read_text()
-    assert "12345678" not in text
-    assert "write $NAME" in text
+    assert not any(key in text for key in keys)
+    assert (text.count("'Bearer $API_KEY'"), text.count("'Bearer $API_KEY_2'")) == (2, 1)
+    assert "export API_KEY_2=" in text
+    unset = project.run("run", "mine.py")
+    assert "the environment variable API_KEY is not set" in unset.stderr
+    for name in ("API_KEY", "API_KEY_2"):
+        monkeypatch.setenv(name, "x")
+    done = project.run("run", "mine.py", "-w", "again")
+    assert done.returncode == 0, done.stderr

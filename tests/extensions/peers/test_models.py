@@ -253,6 +253,7 @@ def test_options_of_a_service(tmp_path: Path) -> None:
         "max_concurrency": 3,
         "stream": True,
         "generation_kwargs": {"temperature": 0.01, "ignore_eos": False},
+        "think_tags": None,
     }
 
 
@@ -315,16 +316,20 @@ def test_an_engine_in_this_process(name: str, arguments: dict[str, Any], ours: s
     assert isinstance(build_model(spec.models[0]), HuggingFaceBaseModel)
 
 
-def test_thoughts_are_separated_by_the_model() -> None:
+def test_thoughts_are_cut_as_there_when_an_answer_is_scored() -> None:
     name = "opencompass.utils.text_postprocessors.extract_non_reasoning_content"
-    values, notes = translated("OpenAISDK", path="m", key="ENV", pred_postprocessor={"type": name})
+    tags = {"think_start_token": "<seed:think>", "think_end_token": "</seed:think>"}
+    values, notes = translated("OpenAISDK", path="m", key="ENV", pred_postprocessor={"type": name, **tags})
+    assert values["pred_postprocessor"] == {"type": "extract_non_reasoning_content_peer", "open_tag": False, **tags}
+    assert values["think_tags"] is None
+    assert ["inside of a thought" in note for note in notes] == [True]
+
+
+def test_thoughts_stay_in_the_answers_without_a_postprocessor() -> None:
+    values, notes = translated("OpenAISDK", path="m", key="ENV")
     assert "pred_postprocessor" not in values
+    assert values["think_tags"] is None
     assert notes == []
-    tags = {"type": name, "think_start_token": "<seed:think>", "think_end_token": "</seed:think>"}
-    assert built("OpenAISDK", path="m", key="ENV", pred_postprocessor=tags).think_tags == (
-        "<seed:think>",
-        "</seed:think>",
-    )
 
 
 def test_another_postprocessor_of_a_model_is_a_note() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extensions.peers.table.evaluators import SUMMARIZERS
+from ais_prompt.extensions.peers.tables import SUMMARIES
 from ais_prompt.extensions.peers.translate import translate
 from tests.extensions.peers.test_translate import OPENICL, peer_dataset
 
@@ -176,3 +177,16 @@ def test_another_judge_of_aisbench_is_a_fault() -> None:
     assert (
         "judge_infer_cfg goes with LLMJudgeCorrectEvaluator here, not with HLEJudgeEvaluator" in caught.value.lines()[0]
     )
+
+
+SUBJECTIVE = "opencompass.summarizers.subjective"
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+@pytest.mark.parametrize("of_dataset", [False, True])
+def test_a_subjective_summarizer_shows_its_own_numbers(name: str, of_dataset: bool) -> None:
+    summarizer = {"summarizer": {"type": f"{SUBJECTIVE}.{name}"}}
+    run = {"judge_models": [SCRIPTED], **({} if of_dataset else summarizer)}
+    evaluator, _, notes = rated({"dict_postprocessor": {"type": ALIGN}}, run, **(summarizer if of_dataset else {}))
+    assert evaluator["summarizer"] == name
+    assert not any("not known here" in note or "not used" in note for note in notes)

@@ -127,3 +127,16 @@ def test_other_summarizers_and_their_keys_are_notes() -> None:
     assert notes == ["the tables of dataset_abbrs_list are shown as one"]
     _, notes = summarized(type="ais_bench.benchmark.summarizers.VBenchSummarizer", attr="performance", odd=1)
     assert len(notes) == 3
+
+
+def test_the_total_of_mt_bench_is_over_the_answers_of_all_temperatures() -> None:
+    spec, notes = summarized(type="opencompass.summarizers.MTBenchSummarizer")
+    counts = {"unparsed": 0, "truncated": 0, "failed": 0}
+    measured = [
+        Row(name, "m", "total", score, n=n, scored=n, **counts)  # type: ignore[arg-type]
+        for name, score, n in (("a", 6.0, 10), ("b", 9.0, 20), ("c", 3.0, 10))
+    ]
+    averages = with_averages(measured, spec.groups, lambda _: ())
+    [total] = [row for row in averages if (row.dataset, row.metric) == ("MTBench", "total")]
+    assert total.score == pytest.approx((60 + 180 + 30) / 40)
+    assert notes == []

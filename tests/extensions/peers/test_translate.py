@@ -179,7 +179,7 @@ def test_an_empty_judge_is_that_of_the_environment(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OC_JUDGE_API_KEY", "secret")
     dataset, notes = translated(eval_cfg={"evaluator": judged()})
     evaluator = dataset["eval_cfg"]["evaluator"]
-    assert set(evaluator) == {"type", "judge_cfg", "prompt_template"}
+    assert set(evaluator) == {"type", "judge_cfg", "prompt_template", "verdict_postprocessor"}
     judge = evaluator["judge_cfg"]
     assert (judge["model"], judge["base_url"]) == ("big", "http://127.0.0.1:1/v1")
     assert judge["api_key"] == "OC_JUDGE_API_KEY"

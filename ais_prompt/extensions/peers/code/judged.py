@@ -22,6 +22,7 @@ from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.extensions.peers.data_path import data_folders
+from ais_prompt.extensions.peers.tables import SUMMARIES
 from ais_prompt.metrics import mean_scores
 from ais_prompt.prompts import column_marks, compile_text
 from ais_prompt.registry import EVALUATORS
@@ -61,6 +62,7 @@ class PeerJudgeEvaluator:
         pack: show all rounds of a dialogue as one text.
         keep_predictions: pass the answers to the function.
         prompt_list: the gold has prompts of its own as ``judge_prompt_list``; each is asked.
+        summarizer: a key of `ais_prompt.extensions.peers.tables.SUMMARIES`, whose numbers come first.
     """
 
     runs_code: ClassVar = True
@@ -76,7 +78,9 @@ class PeerJudgeEvaluator:
         pack: bool = False,
         keep_predictions: bool = False,
         prompt_list: bool = False,
+        summarizer: str | None = None,
     ) -> None:
+        self._summarizer = summarizer
         self._function = function
         self._kwargs = dict(kwargs or {})
         self._baselines = [AnsweredModel(one["abbr"], one["path"]) for one in baselines]
@@ -135,8 +139,12 @@ class PeerJudgeEvaluator:
                 }
                 call = JudgedCall(self._function, self._kwargs, output, batch.model, rows)
                 found = call_peer(call, self._function, SCORE_SECONDS)
-                prefix = f"{self._baselines[number].abbr}/" if len(self._baselines) > 1 else ""
-                metrics |= {f"{prefix}{name}": value for name, value in found["metrics"].items()}
+                base = self._baselines[number].abbr if self._baselines else ""
+                prefix = f"{base}/" if len(self._baselines) > 1 else ""
+                replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
+                first = SUMMARIES[self._summarizer](replies, base) if self._summarizer else {}
+                numbers = first | {name: one for name, one in found["metrics"].items() if name not in first}
+                metrics |= {f"{prefix}{name}": value for name, value in numbers.items()}
                 each = found["each"] if not self._baselines and len(group) == len(batch.predictions) else {}
         return BatchVerdict(metrics, each)
 

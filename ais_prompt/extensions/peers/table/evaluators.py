@@ -191,6 +191,9 @@ RIGHT_OR_WRONG: Final = frozenset(
 )
 """Functions that read A for right and B for wrong, as `GenericLLMEvaluator` does."""
 
+COUNTS_BY_CATEGORY: Final = RIGHT_OR_WRONG - {"generic_llmjudge_academic_postprocess", "generic_llmjudge_postprocess"}
+"""Those that also give the accuracy of each category."""
+
 
 class JudgeReading(Struct, frozen=True):
     """The function that reads what a summarizer of a dataset reads.

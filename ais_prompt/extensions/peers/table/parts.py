@@ -157,7 +157,7 @@ def _row(name: str, differs: str = _OTHER) -> PartRow:
 
 
 POSTPROCESSORS: Final = (
-    _row("extract_non_reasoning_content", "a thought that never ends is no answer; there it is one"),
+    PartRow("extract_non_reasoning_content", "extract_non_reasoning_content_peer"),
     _row("first_capital_postprocess", _LATIN),
     _row("last_capital_postprocess", _LATIN),
     PartRow("gsm8k_dataset_postprocess", "gsm8k_dataset_postprocess"),

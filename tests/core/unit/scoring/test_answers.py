@@ -135,3 +135,17 @@ def test_answers_in_doubt_stay_within_the_bounds(table: list[list[str | None]]) 
         assert found["pass@1"].value == pytest.approx(found["accuracy"].value)
         passed = [found[f"pass@{k}"].value or 0.0 for k in range(1, n + 1)]
         assert passed == sorted(passed)
+
+
+class Further:
+    """Scores that take the place of those with the same name."""
+
+    def repeated(self, scores: Sequence[Score], samples: Sequence[SampleScore]) -> list[Score]:
+        return [replace(scores[0], metric="cons@2", value=float(len(samples)))]
+
+
+def test_further_scores_take_the_place_of_those_with_their_name() -> None:
+    parts = replace(scorer(2, 1), further=Further())
+    found = {one.metric: one.value for one in parts.aggregate([parts.score(question("A", "A"))])}
+    assert list(found) == ["accuracy", "cons@2", "pass@1", "same_text", "same_answer", "same_verdict"]
+    assert found["cons@2"] == 1.0

@@ -1,0 +1,229 @@
+"""Record what rules of the peers say, with their own code: ``ENV/bin/python tools/real/record.py FILE``.
+
+ENV is an environment with both wheels, such as the one of ``python -m tools.real``. The tests compare our rules with
+the file, so that they need no peer. Its keys:
+
+- ``verdicts``: judge → reply → whether the answer is right,
+- ``thoughts``: text → text without thoughts,
+- ``repeats``: peer → each table of right and wrong repeats with its numbers,
+- ``tables``: summarizer → replies of a judge with its numbers.
+"""
+
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pandas
+from ais_bench.benchmark.datasets.utils.llm_judge import LLMJudgeCorrectEvaluator, get_a_or_b
+from ais_bench.benchmark.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as AISBenchEvaluator
+from datasets import Dataset
+from mmengine import ConfigDict
+from opencompass.datasets.generic import generic_llmjudge_academic_postprocess, generic_llmjudge_postprocess
+from opencompass.datasets.Medbullets import medbullets_llmjudge_postprocess
+from opencompass.datasets.medmcqa import medmcqa_llmjudge_postprocess
+from opencompass.datasets.MedXpertQA import MedXpertQA_llmjudge_postprocess
+from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postprocess
+from opencompass.evaluator import CascadeEvaluator
+from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
+from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
+from opencompass.utils.text_postprocessors import extract_non_reasoning_content
+
+REPLIES = (
+    *("A", "B", "A.", "B.", " A\n", "a", "b", "C", "", "AB", "A B", "(A)", "[[A]]", "[[B]]", "\\boxed{A}", "**B**"),
+    *("CORRECT", "CORRECT.", "Correct, I think.", "INCORRECT", "NOT CORRECT", "A: CORRECT", "B: INCORRECT"),
+    *("The answer is A", "The answer is B", "The answer is B.", "Based on the gold: A", "Answer: A", "ANSWER: B"),
+    *("I say A and not B", "It is wrong", "It is right", "结论：A", "结论：B。", "Grade\n\nA", "Grade\n\nB\n"),
+    *("<think>Maybe B</think>A", "<think>Maybe A</think>\nB", "<think>A or", "no thought</think>A", "<think></think>"),
+)
+TEXTS = (
+    *(
+        "18",
+        "<think>x</think>18",
+        "<think>x</think>\n 18 \n",
+        "x</think>18",
+        "<think>never ends 18",
+        "<think>",
+        "</think>",
+    ),
+    *("a<think>b</think>c<think>d</think>e", "a<think>b</think>c<think>d", "<think>a<think>b</think>c</think>d", ""),
+    "<think>a</think>b</think>c",
+)
+ROWS = {
+    "subject_name": "s", "choice_type": "c", "topic_name": "t", "question": "q", "options": "o", "discipline": "d",
+    "field": "f", "subfield": "u", "medical_task": "m", "body_system": "b", "question_type": "q", "label": "A",
+}  # fmt: skip
+REPEATS = (
+    ((1, 1), (1, 0), (0, 1), (0, 0)),
+    ((1, 0, 1, 0), (1, 1, 1, 0), (0, 0, 0, 1)),
+    ((1, 1, 1, 1, 1), (0, 0, 0, 0, 0), (1, 0, 0, 0, 0), (1, 1, 1, 0, 1)),
+    ((0, 0, 0),),
+)
+"""Tables of right and wrong: question → repeat → whether it is right."""
+
+
+class _Loaded:
+    """A dataset as functions of OpenCompass get it."""
+
+    def __init__(self) -> None:
+        self.reader = self
+        self.dataset = {"test": Dataset.from_list([ROWS])}
+
+
+def verdicts() -> dict[str, dict[str, bool]]:
+    """Return judge → reply → whether the answer is right."""
+    counted = {
+        function.__name__: {reply: _accuracy(function, reply) > 0 for reply in REPLIES}
+        for function in (
+            generic_llmjudge_postprocess,
+            generic_llmjudge_academic_postprocess,
+            medbullets_llmjudge_postprocess,
+            medmcqa_llmjudge_postprocess,
+            MedXpertQA_llmjudge_postprocess,
+            supergpqa_llmjudge_postprocess,
+        )
+    }
+    cascade = {reply: CascadeEvaluator._get_llm_correctness(None, {"prediction": reply}) for reply in REPLIES}
+    evaluator = LLMJudgeCorrectEvaluator()
+    read = {reply: evaluator.score([get_a_or_b(reply)], [""])["accuracy"] > 0 for reply in REPLIES}
+    whole = {reply: evaluator.score([reply], [""])["accuracy"] > 0 for reply in REPLIES}
+    return {**counted, "CascadeEvaluator": cascade, "get_a_or_b": read, "LLMJudgeCorrectEvaluator": whole}
+
+
+def _accuracy(function: Any, reply: str) -> float:
+    output = {"0": {"origin_prompt": "", "prediction": reply, "gold": "A"}}
+    needs_rows = "dataset" in function.__code__.co_varnames[: function.__code__.co_argcount]
+    found: Mapping[str, Any] = function(output, "", **({"dataset": _Loaded()} if needs_rows else {}))
+    return float(found["accuracy"])
+
+
+def repeats() -> dict[str, list[dict[str, Any]]]:
+    """Return peer → each table with the numbers for it, for one k and for several."""
+    found: dict[str, list[dict[str, Any]]] = {"opencompass": [], "ais_bench": []}
+    for table in REPEATS:
+        n = len(table[0])
+        for k in (1, n, *((list(range(1, n + 1)),) if n > 2 else ())):
+            for peer, base in (("opencompass", OpenCompassEvaluator), ("ais_bench", AISBenchEvaluator)):
+                found[peer].append({"right": table, "k": k, "numbers": _repeated(base, table, k)})
+    return found
+
+
+def _repeated(base: Any, table: Any, k: Any) -> dict[str, float]:
+    class Evaluator(base):  # type: ignore[misc]
+        def score(self, predictions: Any) -> dict[str, Any]:
+            details = [{"correct": bool(right)} for right in predictions]
+            return {"accuracy": 100 * sum(predictions) / len(predictions), "details": details}
+
+    n = len(table[0])
+    in_turn = base is AISBenchEvaluator
+    right = [one for row in table for one in row] if in_turn else [row[i] for i in range(n) for row in table]
+    places = [row for row in range(len(table)) for _ in range(n)] if in_turn else [*range(len(table))] * n
+    rows = Dataset.from_list([{"subdivision": "gsm8k_test", "idx": place} for place in places])
+    numbers = Evaluator().evaluate(k, n, rows, predictions=right)
+    return {key: float(value) for key, value in numbers.items() if key != "details"}
+
+
+WILDBENCH_REPLIES = (
+    *('"choice": "A++"', '"choice": "A+"', '"choice": "A=B"', '"choice": "B+"', '"choice": "B++"', '"choice": "C"'),
+    *("no choice", '"choice": "A++"', '"choice": "B+"', '"choice": "B++", "choice": "A++"'),
+)
+ARENA_REPLIES = (
+    *("[[A>B]]", "[[A>>B]]", "[[A=B]]", "[[B>A]]", "[[B>>A]]", "none", "[[A=B]]", "[[A>B]] [[B>A]]", "[[B>A]]"),
+    *("[[A>B]]", "[[B>>A]]", "[[A>B]]", "[[A<B]]", "[[B>A]]", "[[A>B]]", "[[A>>B]]"),
+)
+ALIGN_REPLIES = (
+    "{'事实正确性': 8, '满足用户需求': 6, '清晰度': 7, '完备性': 5, '综合得分': 7}",
+    "first {'事实正确性': 1} then\n{'事实正确性': 5, '逻辑连贯性': 9,\n'综合得分': 3}",
+    "{'事实正确性': 11, '综合得分': 3}",
+    "{'事实正确性': 4}",
+    "{'其他': 4, '综合得分': 3}",
+    "事实正确性: 4, 综合得分: 3",
+    "{'丰富度': 2, '综合得分': 10}",
+)
+
+
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """Return summarizer → the replies of a judge with the numbers of its table."""
+    found: dict[str, list[dict[str, Any]]] = {"WildBenchPairSummarizer": [], "ArenaHardSummarizer": []}
+    for base in ("gpt4-0314", "other"):
+        for order in (0, 1):
+            names = (base, "mine") if order else ("mine", base)
+            known = [
+                {
+                    "answer1": names[n % 3 == 0],
+                    "answer2": names[n % 3 != 0],
+                    "primary_tag": "Math",
+                    "secondary_tag": ["Editing"],
+                }
+                for n in range(len(ARENA_REPLIES))
+            ]
+            for name, replies in (
+                ("WildBenchPairSummarizer", WILDBENCH_REPLIES),
+                ("ArenaHardSummarizer", ARENA_REPLIES),
+            ):
+                output = [[reply, one] for reply, one in zip(replies, known, strict=False)]
+                numbers = _wildbench(output, base) if name.startswith("Wild") else _arena(output, base)
+                found[name].append({"output": output, "base": base, "numbers": numbers})
+    output = [[reply, {}] for reply in ALIGN_REPLIES]
+    found["AlignmentBenchSummarizer"] = [{"output": output, "base": "", "numbers": _alignbench()}]
+    return found
+
+
+def _wildbench(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/w.json")
+        models = [{"abbr": "mine", "type": "x"}]
+        config = ConfigDict(
+            work_dir=folder,
+            datasets=[{"abbr": "w", "base_models": [{"abbr": base, "type": "x"}]}],
+            judge_models=[{"abbr": "judge", "type": "x"}],
+            eval={"partitioner": {"models": models}},
+        )
+        return {"score": WildBenchPairSummarizer(config).summarize("t")["Wildbench"]["judge"]["mine"]["score"]}
+
+
+def _arena(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        _write(output, Path(folder) / "a.json")
+        battles = arenahard.get_battles_from_judgment({"abbr": "a"}, folder, arenahard.post_process_compass_arena)
+    battles = battles.reset_index(drop=True)
+    ratings = arenahard.compute_mle_elo(battles)
+    numpy.random.seed(42)
+    rounds = arenahard.get_bootstrap_result(battles, arenahard.compute_mle_elo, 100)
+    stats = pandas.DataFrame({"model": ratings.index, "score": ratings.values})
+    for name, quantile in (("lower", 2.5), ("upper", 97.5)):
+        stats[name] = [numpy.percentile(rounds[model], quantile) for model in stats["model"]]
+    stats = stats.sort_values(by="model").reset_index(drop=True)
+    rates = {name: arenahard.get_win_rate_column(stats, name, base) for name in ("score", "lower", "upper")}
+    return {name: float(rate["mine"]) for name, rate in rates.items()}
+
+
+def _alignbench() -> dict[str, float]:
+    rated = filter(None, map(alignmentbench.post_process_alignbench, ALIGN_REPLIES))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "dimension.csv"
+        answers = list(rated)
+        alignmentbench.get_dimension_results(answers, answers, file, 0, "mine")
+        head, row = csv.reader(file.open(encoding="utf-8"))
+    return dict(zip(head[1:], map(float, row[1:]), strict=True))
+
+
+def _write(output: Any, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    entries = {str(n): {"prediction": reply, "gold": known} for n, (reply, known) in enumerate(output)}
+    file.write_text(json.dumps(entries), "utf-8")
+
+
+if __name__ == "__main__":
+    table = {
+        "verdicts": verdicts(),
+        "thoughts": {text: extract_non_reasoning_content(text) for text in TEXTS},
+        "repeats": repeats(),
+        "tables": tables(),
+    }
+    Path(sys.argv[1]).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
