@@ -27,13 +27,19 @@ READER: Final = {
     "sample": {"size": "±2", "by": "q", "seed": 2},
 }
 INFER: Final = {"ice_template": PART, "prompt_template": PART, "retriever": PART, "inferencer": PART}
-EVAL: Final = {"pred_postprocessor": PART, "dataset_postprocessor": PART, "k": 1, "cluster": "c"}
+EVAL: Final = {
+    "pred_postprocessor": PART,
+    "dataset_postprocessor": PART,
+    "repeat_evaluator": PART,
+    "k": 1,
+    "cluster": "c",
+}
 DATASET: Final = {"type": "A", "abbr": "x", "n": 2, "k": [1, 2], "reader_cfg": READER, "infer_cfg": INFER}
 META: Final = {"begin": "b", "round": [ROLE, "\n"], "reserved_roles": [{"role": "S"}], "end": "e", "eos_token_id": 3}
 WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "models": [
         {"type": "A", "abbr": "m", "meta_template": META, "price": PRICE, "run_cfg": {"num_gpus": 1}},
-        {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE},
+        {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
     "datasets": [
