@@ -1,12 +1,12 @@
 """Is a local model asked faster here than by lm-eval's ``hf`` and OpenCompass, and in how much memory?
 
-    python -m bench.local_peers                                          # 30 minutes on two quiet cores
-    python -m bench.local_peers --only answers --without OpenCompass     # 20 minutes
+    python -m bench.local_peers                                          # an hour on two quiet cores
+    python -m bench.local_peers --only answers --without OpenCompass     # 25 minutes
 
 SmolLM2-135M in float32 from one folder, in batches of 8. Each program has the model loaded in a process of its own, and
 they are asked in turn, round after round. Log-likelihoods are those of the options of BIG-Bench Hard's questions;
 OpenCompass computes the perplexity of question and option, as `PPLInferencer` does. Answers are to questions of GSM8K
-in chat, greedy, of at most 256 tokens. Without ``shared/data`` above the repository the shipped questions are asked.
+in chat, greedy, of at most 512 tokens. Without ``shared/data`` above the repository the shipped questions are asked.
 
 Seconds are medians over the rounds, with the least and the most. Memory is the peak of the process after loading. Steps
 are passes with one token a row, and the share is that of their places that became tokens: both do not depend on what
@@ -35,7 +35,7 @@ from tools.real.lm_eval import bbh_questions, facts, word_problems
 from tools.real.lm_eval import installed as installed_lm_eval
 
 BATCH_SIZE: Final = 8
-TOKENS: Final = 256
+TOKENS: Final = 512
 WAYS: Final = ("log-likelihoods", "answers")
 HERE: Final = """
 from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
@@ -142,7 +142,7 @@ def main() -> None:
     """Ask all programs in turn, and print medians and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=12, help="with options")
-    parser.add_argument("--answers", type=int, default=64)
+    parser.add_argument("--answers", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=WAYS, action="append", help="the others are left out")
     parser.add_argument("--without", action="append", default=[], help="a program that is not asked")

@@ -212,7 +212,8 @@ class Batching(Struct, frozen=True, kw_only=True):
     """How much a local model computes at a time, and how much it keeps.
 
     Attributes:
-        batch_size: prompts that are read at a time. Up to twice as many answers are computed at a time.
+        batch_size: prompts that are read at a time. Up to twice as many answers are computed at a time,
+            in the memory of so many answers of full length.
         prefix_cache_tokens: most tokens whose keys and values are kept for other texts that begin like them: the common
             beginning in log-likelihoods, earlier prompts and answers in generation. 0 computes every text on its own.
 

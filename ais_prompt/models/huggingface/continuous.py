@@ -83,8 +83,7 @@ class LiveRow(Struct, eq=False):
 class ContinuousBatch:
     """Answers the prompts of one call side by side. Greedy answers in float32 are those of each prompt alone.
 
-    The memory of ``batch_size`` answers of full length, and of the tokens that may be kept and are not, is the bound.
-    Within it up to twice as many rows are computed.
+    The memory of ``batch_size`` answers of full length is the bound. Within it up to twice as many rows are computed.
 
     Args:
         network: a causal language model of transformers whose rows can be joined; see `probe.why_not_joined`.
@@ -144,11 +143,7 @@ class ContinuousBatch:
 
     def _fit(self, rows: Sequence[LiveRow], more: int) -> bool:
         """Whether there is memory for rows and so many further tokens of each; a batch always fits."""
-        return len(rows) <= self._batch_size or len(rows) * (_width(rows) + more) <= self._room()
-
-    def _room(self) -> int:
-        """Return the tokens for which there is memory, padding included."""
-        return self._most_tokens + self._reuse.room
+        return len(rows) <= self._batch_size or len(rows) * (_width(rows) + more) <= self._most_tokens
 
     def _admitted(self) -> list[LiveRow]:
         """Take the next prompts that fit."""
@@ -202,7 +197,7 @@ class ContinuousBatch:
         rows = self._live
         most = self._max_out_len - max(len(row.new) for row in rows)
         if len(rows) > self._batch_size:
-            most = min(most, self._room() // len(rows) - _width(rows))
+            most = min(most, self._most_tokens // len(rows) - _width(rows))
         try:
             cache = joined(self._config, [row.part for row in rows if row.part], consume=True)
             self._advance(rows, cache, most)

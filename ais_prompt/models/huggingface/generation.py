@@ -64,7 +64,6 @@ class Generator:
         self._network = network
         self._tokenizer = tokenizer
         self._batch_size = batch_size
-        self._cache_tokens = cache_tokens
         self._reuse: Reuse | None = None
         reason = why_not_joined(network, options)
         if not reason:

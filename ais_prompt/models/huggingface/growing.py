@@ -9,7 +9,7 @@ from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 ROOM: Final = 32
-"""Spare columns for new tokens."""
+"""Most spare columns for new tokens. Capacities are multiples of it, so that freed memory fits again."""
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not typed
@@ -45,7 +45,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not t
         columns = old + key_states.shape[2]
         if columns > self.capacity:
             self._buffers = [
-                _larger(known, states, old, columns + ROOM)
+                _larger(known, states, old, _capacity(columns))
                 for known, states in ((self.keys, key_states), (self.values, value_states))
             ]
         for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
@@ -61,6 +61,10 @@ def growing_cache(config: Any) -> DynamicCache:
     return cache
 
 
+def _capacity(columns: int) -> int:
+    return (columns // ROOM + 1) * ROOM
+
+
 def _larger(known: Any, states: Any, old: int, columns: int) -> Any:
     rows, heads, _, dimension = states.shape
     buffer = states.new_empty(rows, heads, columns, dimension)
@@ -72,7 +76,7 @@ def _larger(known: Any, states: Any, old: int, columns: int) -> Any:
 def _left_padded(rows: Sequence[Any], columns: int) -> Any:
     heads, _, dimension = rows[0].shape
     # Zeros: a NaN would go through the attention even where the mask hides it.
-    buffer = rows[0].new_zeros(len(rows), heads, columns + ROOM, dimension)
+    buffer = rows[0].new_zeros(len(rows), heads, _capacity(columns), dimension)
     for row, states in zip(buffer, rows, strict=True):
         row[:, columns - states.shape[1] : columns] = states
     return buffer

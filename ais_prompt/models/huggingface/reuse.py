@@ -48,11 +48,6 @@ class Reuse:
         """Free all memory."""
         self._known = PrefixCache(self._limit)
 
-    @property
-    def room(self) -> int:
-        """How many more tokens may be kept."""
-        return self._limit - self._known.size
-
     def cache_for(self, rows: Sequence[Tokens]) -> Any:
         """Return a cache for ``generate`` with the columns of a left-padded batch that are known in all rows.
 
@@ -144,11 +139,6 @@ class PrefixCache:
         self._blocks: OrderedDict[Tokens, Block] = OrderedDict()  # the least recently used first
         self._sorted: list[Tokens] = []
 
-    @property
-    def size(self) -> int:
-        """Tokens of all blocks."""
-        return sum(map(len, self._blocks))
-
     def longest(self, tokens: Tokens) -> CachedPrefix | None:
         """Find the longest known beginning of a text; None if not even its first token is known."""
         # In lexicographic order no text has more in common with this one than its neighbours.
@@ -169,7 +159,7 @@ class PrefixCache:
             insort(self._sorted, text)
         self._blocks[text] = block
         self._blocks.move_to_end(text)
-        while self.size > self._limit:
+        while sum(map(len, self._blocks)) > self._limit:
             dropped, _ = self._blocks.popitem(last=False)
             del self._sorted[bisect_left(self._sorted, dropped)]
 

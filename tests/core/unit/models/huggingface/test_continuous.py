@@ -115,9 +115,8 @@ def test_every_place_of_a_step_becomes_a_token_and_answers_come_when_they_end(ll
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
-@pytest.mark.parametrize("cache_tokens", [0, 100])
-def test_more_rows_than_a_batch_take_no_more_memory_than_full_answers_and_kept_tokens(
-    llama: Any, tokenizer: Any, batch_size: int, cache_tokens: int
+def test_more_rows_than_a_batch_take_no_more_memory_than_a_batch_of_full_answers(
+    llama: Any, tokenizer: Any, batch_size: int
 ) -> None:
     limit = 60
     asked = decoding(limit, end=alone(llama, PROMPTS[0], LIMIT)[3])
@@ -127,9 +126,9 @@ def test_more_rows_than_a_batch_take_no_more_memory_than_full_answers_and_kept_t
         count, columns = options["input_ids"].shape
         rows.append(count)
         known = next(options[name] for name in ("cache", "past_key_values") if name in options).get_seq_length()
-        assert count * (known + columns - 1) <= batch_size * (max(map(len, PROMPTS)) + limit) + cache_tokens
+        assert count * (known + columns - 1) <= batch_size * (max(map(len, PROMPTS)) + limit)
 
-    model = generator(llama, tokenizer, batch_size, cache_tokens)
+    model = generator(llama, tokenizer, batch_size)
     with before_each_step(llama, watch):
         found = dict(model.answers(PROMPTS * 3, asked, None))
     assert max(rows) <= 2 * batch_size

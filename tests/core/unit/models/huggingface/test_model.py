@@ -463,6 +463,16 @@ def test_a_damaged_folder_is_a_model_error(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("kind", ["bart", "t5"])
+def test_an_encoder_decoder_model_is_refused_as_one(kind: str, copy: Path) -> None:
+    from transformers import AutoConfig
+
+    AutoConfig.for_model(kind).save_pretrained(copy)
+    with pytest.raises(ModelError, match=f"{kind} is an encoder–decoder model") as caught:
+        HuggingFaceBaseModel(str(copy)).load()
+    assert "causal language model" in caught.value.fix
+
+
 def test_an_empty_folder_and_a_file_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot load the tokenizer"):
         HuggingFaceBaseModel(str(tmp_path)).tokenizer()
