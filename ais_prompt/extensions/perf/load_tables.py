@@ -276,17 +276,20 @@ def _print_numbers(table: LoadTable, tail: str, console: Console) -> None:
         console: where to.
     """
     percentiles = list(dict.fromkeys(["p50", *(["p90"] if tail in ("p95", "p99") else []), tail]))
-    columns = [
-        Column("", is_name=True, right=False),
-        *map(Column, percentiles),
-        Column(f"throughput in {table.seconds:.4g} s", right=False),
-    ]
-    metrics = [next((one for one in names if one in table.distributions), None) for names in _METRICS]
+    metrics = [next((one for one in names if one in table.distributions), "") for names in _METRICS]
     latencies = [_latencies(name, table.distributions[name], percentiles) for name in metrics if name]
+    columns = [Column("", is_name=True, right=False), *map(Column, percentiles)]
     rates = [_rate(table, name, unit) for name, unit in _RATES.items()]
-    blank = [""] * (1 + len(percentiles))
-    print_table(columns, [[*left, right] for left, right in zip_longest(latencies, rates, fillvalue=blank)], console)
-    if any(name and "from_due" in name for name in metrics):
+    throughput = f"throughput in {table.seconds:.4g} s"
+    beside = [*columns, Column(throughput, right=False)]
+    blank = [""] * len(columns)
+    rows = [[*(left or blank), right or ""] for left, right in zip_longest(latencies, rates)]
+    if fits(beside, rows, console):
+        print_table(beside, rows, console)
+    else:
+        print_table(columns, latencies, console)
+        _say(f"{throughput}: {' · '.join(rates)}", console)
+    if any("from_due" in name for name in metrics):
         _say(_STARRED, console, "dim")
 
 

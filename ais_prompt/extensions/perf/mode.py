@@ -205,7 +205,9 @@ def _refuse(run: ModeRun) -> None:
     from ais_prompt.errors import ConfigError
 
     mode, own = str(run.session.mode), run.own
-    others = [(run.session, name) for name in ("retry_truncated", "shard", "runner", "max_num_workers")]
+    others: list[tuple[object, str]] = [
+        (run.session, name) for name in ("retry_truncated", "shard", "runner", "max_num_workers")
+    ]
     others += [(run.options, name) for name in names_of("cache", "budget")]
     given = [f"--{name.replace('_', '-')}" for of, name in others if getattr(of, name)]
     given += ["--baseline"] if run.keeper.gates.baseline is not None else []
