@@ -268,25 +268,6 @@ def import_object(home: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings, of parts, options, verbs, formats and steps, in alphabetical order.
-
-    Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
-    ``--gate NAME``.
-    """
-    from ais_prompt.config import told_options
-
-    parts = (name for homes in one.parts.values() for name in homes)
-    brought = (name for homes in one.options.values() for name in homes)
-    told = (told_options(import_object(mode.options)) for mode in one.modes.values())
-    options = (flag for own in told for option in own.values() for flag in option.flags)
-    modes = (f"-m {name}" for name in one.modes)
-    sections = (f"{name}=" for name in one.sections)
-    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
-    of_run = (*brought, *modes, *options, *sections, *metrics)
-    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
-
-
 def missing_extension(name: str) -> str:
     """Return the name of the extension that brings a part, verb or format, if its folder is missing; else nothing."""
     owner = _owners(_FOLDER / "names.json").get(name, "")
