@@ -17,6 +17,7 @@ TASK = TaskSpec(
     ModelSpec("fake", _PART), DatasetSpec("sums", _PART, ReaderSpec(("question",), None), _INFER, EvalSpec())
 )
 IDLE = ClientFacts(10.0, lag_p99=0.0005, lag_max=0.001, cpu_share=0.1, cores=2)
+BUSY = ClientFacts(10.0, lag_p99=0.5, lag_max=1.0, cpu_share=1.0, cores=2)
 
 
 def exchange(

@@ -21,9 +21,7 @@ from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING, LoadV
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, load_table
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.extensions.perf.section import parse_slo
-from tests.extensions.perf.loads import IDLE, TASK, at_20, exchange, load
-
-BUSY = ClientFacts(10.0, lag_p99=0.5, lag_max=1.0, cpu_share=1.0, cores=2)
+from tests.extensions.perf.loads import BUSY, IDLE, TASK, at_20, exchange, load
 
 
 def measured(
