@@ -62,7 +62,10 @@ def print_loads(results: Sequence[LoadResult], console: Console) -> None:
             console.print()
         return
     tail = firm_tail([one.total for one in results])
-    print_summaries("load", [(one.task.name, summary_cells(one.total, tail)) for one in results], console)
+    cells = [
+        {**void, **summary_cells(one.total, tail)} for one, void in zip(results, _void_cells(results), strict=True)
+    ]
+    print_summaries("load", list(zip([one.task.name for one in results], cells, strict=True)), console)
     console.print()
     print_verdicts_of_many([(one.task.name, one) for one in results], console)
 
@@ -190,6 +193,12 @@ def summary_cells(table: LoadTable, tail: str) -> dict[str, Cell]:
         "tokens/s": f"{table.output_tokens_per_second:.4g}",
         "in flight": f"{table.concurrency:.3g}",
     }
+
+
+def _void_cells(results: Sequence[LoadResult]) -> list[dict[str, Cell]]:
+    """Return for each load a cell with the verdicts that void its numbers; no cells if no load has one."""
+    found = [[one.name for one in result.verdicts if one.name in VOIDING and not one.holds] for result in results]
+    return [{"!!": Text(", ".join(names), "bold red")} if any(found) else {} for names in found]
 
 
 def _mark(name: str) -> str:
@@ -327,8 +336,9 @@ def _sweep_cells(loads: Sequence[tuple[PointRun, LoadResult]]) -> list[tuple[str
     at_knee = knee([one.output_tokens_per_second for one in tables], medians)
     tail = firm_tail(tables)
     rows = []
+    voids = _void_cells([result for _, result in loads])
     for place, (point, result) in enumerate(loads):
-        cells = summary_cells(result.total, tail)
+        cells = {**voids[place], **summary_cells(result.total, tail)}
         if result.goodput is not None:
             missed = misses(result)
             cells["goodput"] = f"{result.goodput.requests_per_second:.4g}"

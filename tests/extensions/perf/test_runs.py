@@ -491,6 +491,10 @@ def test_goals_have_verdicts_goodput_and_gates(project: Project, server: MockSer
     assert shown.returncode == 1
     assert "FAIL  slo       p50 ttft <= 0.001ms: it is" in shown.stdout
     assert json.loads(performances(project)["sums_perf.json"])["goodput"]["share"] == 0
+    perf_project(project, server, "", "perf = dict(slo=['p90 e2el <= 0.001ms'])")
+    assert project.run("run", "eval.py", "-m", "perf_viz", "-r").returncode == 1
+    swept = project.run("run", "eval.py", "-m", "perf", "--sweep", "concurrency=2,4", "--json")
+    assert (swept.returncode, json.loads(swept.stdout)["exit_code"]) == (1, 1)
 
 
 def test_probes_are_timed_beside_the_load_and_are_no_part_of_it(

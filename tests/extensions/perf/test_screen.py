@@ -84,6 +84,15 @@ def test_what_voids_the_numbers_stands_above_them_and_other_warnings_below() -> 
         assert f"12 ok · 1 warning: {name}" in shown
 
 
+def test_of_many_loads_each_has_what_voids_its_numbers_beside_them() -> None:
+    good = measured(*at_20(500))
+    wrong = measured(*at_20(500), client=BUSY)
+    header, *lines = screen(*[good] * FEW, wrong, width=200).splitlines()
+    assert header.split()[:2] == ["load", "!!"]
+    assert [" client " in line for line in lines[: FEW + 1]] == [False] * FEW + [True]
+    assert "!!" not in screen(*[good] * (FEW + 1), width=200)
+
+
 def test_failures_are_counted_beside_the_requests() -> None:
     exchanges, schedule = at_20(200)
     exchanges[7] = exchange(7, 7 / 20, failure="http_500")
