@@ -113,17 +113,25 @@ class ModeEntry(NamedTuple):
 
     Attributes:
         line: what it does, for the help of ``--mode``.
-        options: ``module:name`` of its options on the command line, a tuple of `click.Option`. Every ``run`` imports
-            it, and nothing else of a mode that is not asked for. Several modes may have the same options.
+        options: ``module:name`` of its options on the command line, a dataclass whose fields say them as those of
+            `ais_prompt.config.Options` do. Every ``run`` imports it, and nothing else of a mode that is not asked for.
+            Several modes may have the same options.
         home: ``module:name`` of what it does, a `ais_prompt.cli.modes.RunMode`.
         metrics: ``module:name`` of the names of the metrics that gates can limit in it, a frozenset; a gate of a config
             about such a metric is left to its mode.
+        task: what it is for, in the list of ``aisprompt --help``; empty for a mode that is not listed there.
     """
 
     line: str
     options: str
     home: str
     metrics: str
+    task: str = ""
+
+    def at(self, package: str) -> ModeEntry:
+        """Return the same with the full names of modules, see `Extension.at`."""
+        homes = {name: f"{package}.{getattr(self, name)}" for name in ("options", "home", "metrics")}
+        return self._replace(**homes)
 
 
 class SectionEntry(NamedTuple):
@@ -213,10 +221,7 @@ class Extension(NamedTuple):
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb.at(package) for name, verb in self.verbs.items()},
-            modes={
-                name: ModeEntry(mode.line, *(f"{package}.{home}" for home in mode[1:]))
-                for name, mode in self.modes.items()
-            },
+            modes={name: mode.at(package) for name, mode in self.modes.items()},
             sections={
                 name: section._replace(home=f"{package}.{section.home}") for name, section in self.sections.items()
             },
@@ -242,6 +247,11 @@ def shipped() -> Mapping[str, Extension]:
     return {name: importlib.import_module(package).EXTENSION.at(package) for name, package in packages.items()}
 
 
+def shipped_configs() -> list[Path]:
+    """Return the ``configs`` folders of shipped extensions: they have ``datasets/`` and other kinds, as ours."""
+    return sorted(_FOLDER.glob("*/configs"))
+
+
 def all_of(field: str) -> dict[str, Any]:
     """Return the entries of a field of all shipped extensions, such as ``exporters``."""
     return {name: value for one in shipped().values() for name, value in getattr(one, field).items()}
@@ -256,22 +266,6 @@ def import_object(home: str) -> Any:
     """Import what ``module:name`` names."""
     module, _, name = home.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings, of parts, options, verbs, formats and steps, in alphabetical order.
-
-    Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
-    ``--gate NAME``.
-    """
-    parts = (name for homes in one.parts.values() for name in homes)
-    brought = (name for homes in one.options.values() for name in homes)
-    options = (name for mode in one.modes.values() for option in import_object(mode.options) for name in option.opts)
-    modes = (f"-m {name}" for name in one.modes)
-    sections = (f"{name}=" for name in one.sections)
-    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
-    of_run = (*brought, *modes, *options, *sections, *metrics)
-    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 
 def missing_extension(name: str) -> str:

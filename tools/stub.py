@@ -12,7 +12,8 @@ from typing import Final
 
 import ais_prompt
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.extension import names_of, shipped
+from ais_prompt.config import told_options
+from ais_prompt.extension import Extension, import_object, shipped
 from ais_prompt.names import HOMES, MODULES
 
 STUB: Final = Path(ais_prompt.__file__).with_suffix(".pyi")
@@ -28,6 +29,23 @@ def names_of_extensions() -> str:
     missing = {name: owner for name, owner in known.items() if owner not in shipped()}
     owners = {name: owner for owner, one in shipped().items() for name in names_of(one)}
     return json.dumps(dict(sorted({**missing, **owners}.items())), indent=1) + "\n"
+
+
+def names_of(one: Extension) -> list[str]:
+    """Return every name that an extension brings, of parts, options, verbs, formats and steps, in alphabetical order.
+
+    Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
+    ``--gate NAME``.
+    """
+    parts = (name for homes in one.parts.values() for name in homes)
+    brought = (name for homes in one.options.values() for name in homes)
+    told = (told_options(import_object(mode.options)) for mode in one.modes.values())
+    options = (flag for own in told for option in own.values() for flag in option.flags)
+    modes = (f"-m {name}" for name in one.modes)
+    sections = (f"{name}=" for name in one.sections)
+    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
+    of_run = (*brought, *modes, *options, *sections, *metrics)
+    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 
 def stub() -> str:

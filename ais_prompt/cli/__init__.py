@@ -140,13 +140,20 @@ class CommandLine(click.Group):
         return is_known_elsewhere(word, run) or any(name in option.opts for option in run.params)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Show the verbs by what they are for."""
+        """Show the verbs by what they are for; below ``run`` its modes."""
+        from ais_prompt.steps import extensions
+
         known = _with_installed()
+        modes = {f"run -m {name}": mode.task for one in extensions() for name, mode in one.modes.items() if mode.task}
         width = max(map(len, known))
         for purpose in PURPOSES:
-            verbs = [(f"{name:<{width}}", verb.line) for name, verb in known.items() if verb.purpose == purpose]
+            lines: dict[str, str] = {}
+            for name, verb in known.items():
+                if verb.purpose == purpose:
+                    lines[name] = verb.line
+                    lines |= modes if name == "run" else {}
             with formatter.section(purpose):
-                formatter.write_dl(verbs)
+                formatter.write_dl([(f"{name:<{width}}", line) for name, line in lines.items()])
 
 
 def _verb(verb: VerbEntry) -> click.Command:

@@ -8,29 +8,54 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from ais_prompt.cli.options import added, option_of
+from ais_prompt.cli.verb import GIVEN, Verb
+from ais_prompt.config import refuse_lone_options, told_options
 from ais_prompt.extension import REINSTALL, ModeEntry, import_object, missing_extension
 from ais_prompt.steps import extensions
 
 if TYPE_CHECKING:
     from ais_prompt.cli.gate_options import GateKeeper
+    from ais_prompt.config import Options
     from ais_prompt.plan import Plan
+    from ais_prompt.verbs import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class ModeRun(NamedTuple):
+    """One run in a mode.
+
+    Attributes:
+        plan: of a checked config.
+        options: which config, and what of it is run.
+        session: the options of a session, of which a mode may refuse some.
+        own: the options of the mode, an instance of what `ModeEntry.options` names.
+        keeper: the gates.
+        debug: whether an error is shown with its traceback.
+    """
+
+    plan: Plan
+    options: Options
+    session: Session
+    own: Any
+    keeper: GateKeeper
+    debug: bool
 
 
 class RunMode(NamedTuple):
     """What a mode does. `ais_prompt.cli.modes.mode_of` finds it.
 
     Attributes:
-        source: (options that name a config, values of the options of modes by name) → these options as the mode needs
-            them: settings that the command line implies are among the ``overrides``.
-        preview: (plan, values of the command) → nothing: print what the mode would do, for ``--dry-run``.
-        run: (context of the command, plan, gates, values of the options of gates) → the exit code.
+        source: (values of the command by name, options of the mode) → values that name a config as the mode needs it:
+            settings that the command line implies are among the ``overrides``.
+        preview: (the run) → nothing: print what the mode would do, for ``--dry-run``.
+        run: (the run) → the exit code.
     """
 
-    source: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]]
-    preview: Callable[[Plan, Mapping[str, Any]], None]
-    run: Callable[[click.Context, Plan, GateKeeper, Mapping[str, Any]], int]
+    source: Callable[[dict[str, Any], Any], dict[str, Any]]
+    preview: Callable[[ModeRun], None]
+    run: Callable[[ModeRun], int]
 
 
 @cache
@@ -65,41 +90,66 @@ def mode_help() -> str:
 
 
 def mode_options(command: Command) -> Command:
-    """Add the options of all modes to a command."""
-    for option in reversed(_options()):
-        command = click.option(cls=lambda *_, made=option, **__: made)(command)  # type: ignore[arg-type]
-    return command
+    """Add the options of all modes to a command; the help of each names its mode."""
+    options = [
+        option_of(owner, name, help=f"{_belongs_to(mode)}{option.spec.meaning}")
+        for owner, mode in _owners().items()
+        for name, option in told_options(owner).items()
+    ]
+    return added(options)(command)
 
 
-def take_mode_options(options: dict[str, Any], mode: str) -> dict[str, Any]:
-    """Return the options that name a config as a mode needs them, without the options of modes.
+class CommandWithModes(Verb):
+    """A command with the options of modes: the help of ``-m NAME`` begins with those of this mode."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options of the mode that is named, then those of all modes."""
+        given: Mapping[str, Any]
+        given, _, _ = self.make_parser(ctx).parse_args(list(ctx.meta.get(GIVEN, ())))
+        if (mode := modes().get(given.get("mode", ""))) is not None:
+            owner = import_object(mode.options)
+            options = (one for one in self.params if one.name in told_options(owner))
+            records = [record for one in options if (record := one.get_help_record(ctx))]
+            prefix = _belongs_to(_owners()[owner])
+            with formatter.section(f"-m {given['mode']}, which {mode.line}"):
+                formatter.write_dl([(flags, text.removeprefix(prefix)) for flags, text in records])
+        super().format_options(ctx, formatter)
+
+
+def _belongs_to(mode: str) -> str:
+    return f"With -m {mode}: "
+
+
+def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any], Any]:
+    """Return the values that name a config as a mode needs them, and the options of the mode.
 
     Args:
-        options: those of the command.
+        values: those of the command.
         mode: of the run.
 
     Raises:
-        ConfigError: an option of another mode is given.
+        ConfigError: an option of another mode is given, or one lacks the option that it belongs to.
     """
     from ais_prompt.errors import ConfigError
 
-    values = {str(option.name): options.pop(str(option.name)) for option in _options()}
-    own = _options_of(mode) if mode in modes() else ()
-    for option in _options():
-        if values[str(option.name)] and option not in own:
-            name = option.opts[0]
-            owner = next(mode for mode in modes() if option in _options_of(mode))
-            raise ConfigError(f"{name} is an option of -m {owner}", where=name, fix=f"add -m {owner}")
+    own = None
+    for owner, first in _owners().items():
+        given = owner(**{name: values[name] for name in told_options(owner)})
+        if mode in modes() and import_object(modes()[mode].options) is owner:
+            own = given
+            refuse_lone_options(own)
+        for name, option in told_options(owner).items():
+            if given is not own and getattr(given, name) != option.default:
+                [flag] = option.flags
+                raise ConfigError(f"{flag} is an option of -m {first}", where=flag, fix=f"add -m {first}")
     found = mode_of(mode)
-    return options if found is None else found.source(options, values)
+    return (values if found is None else found.source(values, own)), own
 
 
 @cache
-def _options() -> tuple[click.Option, ...]:
-    """Return the options of all modes, each once."""
-    return tuple(dict.fromkeys(option for name in modes() for option in _options_of(name)))
-
-
-def _options_of(mode: str) -> tuple[click.Option, ...]:
-    found: tuple[click.Option, ...] = import_object(modes()[mode].options)
+def _owners() -> Mapping[type, str]:
+    """Return the options of all modes: dataclass → the first mode that has it."""
+    found: dict[type, str] = {}
+    for name, mode in modes().items():
+        found.setdefault(import_object(mode.options), name)
     return found

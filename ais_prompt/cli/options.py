@@ -108,8 +108,9 @@ def _value_of(kind: Any, spec: OptionSpec) -> Mapping[str, Any]:
         return {"type": click.IntRange(spec.least, spec.most), **once}
     if kind == float | None:
         return {"type": FiniteRange(spec.least, spec.most)}
-    if get_origin(kind) is Literal:
-        return {"type": click.Choice(get_args(kind))}
+    for one in (kind, *get_args(kind)):
+        if get_origin(one) is Literal:
+            return {"type": click.Choice(get_args(one))}
     return once if kind == str | None else {"multiple": True}
 
 

@@ -13,7 +13,16 @@ from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.estimate import show_estimate
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
-from ais_prompt.cli.modes import Mode, mode_help, mode_of, mode_options, modes, take_mode_options
+from ais_prompt.cli.modes import (
+    CommandWithModes,
+    Mode,
+    ModeRun,
+    mode_help,
+    mode_of,
+    mode_options,
+    modes,
+    take_mode_options,
+)
 from ais_prompt.cli.options import (
     MODEL_AND_DATA,
     SESSION_NAMES,
@@ -30,7 +39,6 @@ from ais_prompt.cli.options import (
 from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
-    Verb,
     echo,
     hanging,
     hint,
@@ -59,7 +67,7 @@ _MADE_HERE = {
 
 
 @click.command(
-    cls=Verb,
+    cls=CommandWithModes,
     first={**MODEL_AND_DATA, "Run": ("--num-prompts", "--sample", "-r", "-w", "--dry-run", "--save-config", "-h")},
 )
 @with_options("config", "run", "sample", "cache", "budget")
@@ -86,7 +94,8 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     session = taken(Session, values)
     gate_values = {name: values[name] for name in GATE_OPTIONS}
     refuse_undecided_gates(session.mode, gate_values)
-    options = read_options(take_mode_options(values, session.mode))
+    source, own = take_mode_options(values, session.mode)
+    options = read_options(source)
     _refuse_run_without_config(session, options)
     check_retry(session, session.shard)
     tasks_of = partial(tasks_of_shard, session.shard, session.reuse)
@@ -95,6 +104,7 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     session = replace(session, command=shown_command(), warnings=warnings)
     further = mode_of(session.mode)
     keeper = read_gates(plan, **gate_values, mode=session.mode)
+    in_mode = ModeRun(plan, options, session, own, keeper, values["debug"])
     if (session.locked or session.lock_file) and not _is_locked(ctx, plan, session.lock_file):
         ctx.exit(1)
     if session.save_config:
@@ -104,13 +114,13 @@ def run(ctx: click.Context, /, **values: Any) -> None:
         return
     if session.dry_run:
         if further is not None:
-            further.preview(plan, ctx.params)
+            further.preview(in_mode)
         show_estimate(plan, by_task=True)
         preview_shards(ctx, plan)
         echo("nothing was asked (--dry-run)")
         return
     if further is not None:
-        ctx.exit(further.run(ctx, plan, keeper, gate_values))
+        ctx.exit(further.run(in_mode))
     if session.shard is not None:
         refuse_scores_of_shard(session.mode, gate_values)
         ctx.exit(run_shard(plan, session, session.shard, debug=values["debug"]))

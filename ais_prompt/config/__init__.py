@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.notes import Note, NoteList
     from ais_prompt.config.options import (
         HfType,
+        Need,
         OptionGroup,
         Options,
         OptionSpec,

@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.config.folders import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
+from ais_prompt.extension import shipped_configs
 from ais_prompt.steps import first_answer, steps
 from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regular, place
 
@@ -199,7 +200,7 @@ def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
 
 def config_folders(kind: Kind) -> list[Path]:
     """Return the folders of the user's own configs, of the shipped ones, and of installed packages, in this order."""
-    return [*_own_folders(kind), shipped_root() / kind, *_plugin_folders(kind)]
+    return [*_own_folders(kind), *_shipped_folders(kind), *_plugin_folders(kind)]
 
 
 @cache
@@ -262,7 +263,7 @@ def _named_folders(kind: Kind, first: str = "") -> list[tuple[str, Path]]:
     """
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
     trees = sorted(_foreign_folders(kind), key=lambda tree: tree[0] != first)
-    return [*own, *trees, (SHIPPED, shipped_root() / kind), *plugins]
+    return [*own, *trees, *((SHIPPED, folder) for folder in _shipped_folders(kind)), *plugins]
 
 
 def _named_files(folders: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, str, Path]]:
@@ -290,6 +291,11 @@ def _own_folders(kind: Kind) -> list[Path]:
     own = [folder / kind for folder in (*CONFIG_FOLDERS.paths(), Path.cwd() / "configs")]
     shipped = (shipped_root() / kind).resolve()
     return [folder for folder in own if folder.resolve() != shipped]
+
+
+def _shipped_folders(kind: Kind) -> list[Path]:
+    """Return the shipped folders, those of shipped extensions last."""
+    return [root / kind for root in (shipped_root(), *shipped_configs())]
 
 
 def _plugin_folders(kind: Kind) -> list[Path]:

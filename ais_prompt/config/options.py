@@ -288,13 +288,17 @@ def told_options(owner: type) -> Mapping[str, ToldOption]:
     return found
 
 
-def refuse_lone_options(options: Options) -> None:
+def refuse_lone_options(options: Any) -> None:
     """Refuse an option without the option that it belongs to.
+
+    Args:
+        options: a dataclass such as `Options`.
 
     Raises:
         ConfigError: the other is not given.
     """
-    for option in told_options(Options).values():
+    owner: type = type(options)
+    for option in told_options(owner).values():
         need = option.spec.needs
         if need and getattr(options, option.name) != option.default and not getattr(options, need.name):
             [flag] = option.flags

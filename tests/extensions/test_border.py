@@ -16,9 +16,10 @@ from typing import Final
 
 import pytest
 
-from ais_prompt.extension import Extension, names_of, shipped
+from ais_prompt.extension import Extension, shipped
 from tests.core.e2e.project import DATASET, MODEL, Project
 from tests.support.cli import ROOT, run_in_new_process
+from tools.stub import names_of
 
 PLACES: Final = {
     "models": ("type='ScriptedModel'", "type={!r}"),

@@ -14,10 +14,14 @@ EXTENSION: Final = Extension(
     },
     modes={
         "perf": ModeEntry(
-            "measures the performance of servers", "options:OPTIONS", "mode:MODE", "metric_names:LOAD_METRICS"
+            "measures the performance of servers",
+            options="options:LoadOptions",
+            home="mode:MODE",
+            metrics="metric_names:LOAD_METRICS",
+            task="Measure the performance of a server.",
         ),
         "perf_viz": ModeEntry(
-            "shows it again", options="options:OPTIONS", home="mode:MODE", metrics="metric_names:LOAD_METRICS"
+            "shows it again", options="options:LoadOptions", home="mode:MODE", metrics="metric_names:LOAD_METRICS"
         ),
     },
     sections={

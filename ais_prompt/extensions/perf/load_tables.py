@@ -1,10 +1,13 @@
-"""Show loads in a terminal: the numbers of each and a verdict on each number; of several the knee and the best rate."""
+"""Show loads in a terminal: of each what is most looked at, and what is wrong with it; of several the knee too.
+
+All numbers are in ``_perf.json`` and in the report. A percentile with too few values beyond it is not shown here.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Final
 
 from rich.console import Console
@@ -12,19 +15,38 @@ from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING
 from ais_prompt.extensions.perf.metric_names import LOAD_VERDICTS
-from ais_prompt.extensions.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, PERCENTILES, Distribution, LoadTable
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.utils import Cell, Column, counted, fits, print_heading, print_table, printable
 
-_STATISTICS: Final = ("mean", "min", *(f"p{percent}" for percent in PERCENTILES), "max", "n")
-_LEFT_OUT: Final = ("in flight", "E2EL p50", "TPOT p50", "TTFT p99", "requests", "tokens/s")
+_LEFT_OUT: Final = (
+    "in flight",
+    "E2EL p50",
+    "TPOT p50",
+    *(f"TTFT p{one}" for one in PERCENTILES),
+    "requests",
+    "tokens/s",
+)
 """Columns of many loads that a narrow terminal has no room for, the first to go first."""
+_METRICS: Final = (
+    ("ttft_from_due_seconds", "ttft_seconds"),
+    ("ttfo_seconds",),
+    ("tpot_seconds",),
+    ("e2el_from_due_seconds", "e2el_seconds"),
+    ("probe_seconds",),
+)
+"""The lines of a load: of each the first metric that there is. Rates and traces count from when a request was due."""
+_RATES: Final = {
+    "requests_per_second": "requests/s",
+    "output_tokens_per_second": "tokens out/s",
+    "input_tokens_per_second": "tokens in/s",
+}
 FEW: Final = 3
 """Most loads that are shown with all of their numbers."""
-_STARRED: Final = "* from the moment at which a request was due; latencies without * begin when it was sent"
-_INTERVALS: Final = "[a, b] is a 95 % interval; ? an end for which there are too few values"
+_STARRED: Final = "* from the moment at which a request was due"
 
 
 def print_loads(results: Sequence[LoadResult], console: Console) -> None:
@@ -39,7 +61,11 @@ def print_loads(results: Sequence[LoadResult], console: Console) -> None:
             print_load(result, console)
             console.print()
         return
-    print_summaries("load", [(one.task.name, summary_cells(one.total)) for one in results], console)
+    tail = firm_tail([one.total for one in results])
+    cells = [
+        {**void, **summary_cells(one.total, tail)} for one, void in zip(results, _void_cells(results), strict=True)
+    ]
+    print_summaries("load", list(zip([one.task.name for one in results], cells, strict=True)), console)
     console.print()
     print_verdicts_of_many([(one.task.name, one) for one in results], console)
 
@@ -54,43 +80,72 @@ def print_verdicts_of_many(results: Sequence[tuple[str, LoadResult]], console: C
     wrong: dict[str, list[tuple[str, str]]] = {}
     for title, result in results:
         for verdict in result.verdicts:
-            if not verdict.holds:
+            if not verdict.holds and verdict.name != VALUES:
                 wrong.setdefault(verdict.name, []).append((title, verdict.text))
     asked = {verdict.name for _, result in results for verdict in result.verdicts}
-    right = [name for name in LOAD_VERDICTS if name in asked and name not in wrong]
+    right = [name for name in LOAD_VERDICTS if name in asked - {VALUES} and name not in wrong]
     lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
     for name, found in wrong.items():
         title, text = found[0]
-        lines.append(("WARN", name, f"{len(found)} of {len(results)} loads, such as {title}: {text}"))
+        lines.append((_mark(name), name, f"{len(found)} of {len(results)} loads, such as {title}: {text}"))
     _print_verdicts(lines, console)
 
 
 def print_load(result: LoadResult, console: Console) -> None:
-    """Print the tables of a task, its throughput, and its verdicts.
+    """Print a load in about ten lines: what voids its numbers, the numbers, its goals, and what else is wrong.
 
     Args:
         result: of the task.
         console: where to.
     """
-    kind = plan_words(result.load.plan.schedule, result.total.requests)
-    print_heading(f"{result.task.name}: {kind}", console)
-    for table in (result.total, result.window):
-        if table is not None and table.distributions:
-            _print_table(table, console)
-    if any("from_due" in name for name in result.total.distributions):
-        _say(_STARRED, console, "dim")
-    _say(_INTERVALS, console, "dim")
+    table, schedule = result.total, result.load.plan.schedule
+    parts = [result.task.name, plan_words(schedule, table.requests)]
+    if schedule.is_open:
+        parts.append(f"{table.concurrency:.3g} in flight")
+    if table.failed:
+        parts.append(f"{table.failed:,} failed")
+    if table.distributions:
+        tokens = (table.distributions[f"{side}_tokens"].percentiles["p50"] for side in ("input", "output"))
+        parts.append(f"{' → '.join(f'{one:,.0f}' for one in tokens)} tokens")
+    _say(" · ".join(parts), console, "bold")
+    wrong = [one for one in result.verdicts if not one.holds and one.name not in (SLO, VALUES)]
+    voids = [one for one in wrong if one.name in VOIDING]
+    for verdict in voids:
+        _say(f"!! {verdict.text}", console, "bold red")
+    tail = firm_tail([table])
+    if table.distributions:
+        _print_numbers(table, tail, console)
+    goals = [("ok" if one.holds else "FAIL", one.name, one.text) for one in result.verdicts if one.name == SLO]
+    _print_verdicts([*goals, *(("WARN", one.name, one.text) for one in wrong if one not in voids)], console)
     if result.goodput is not None:
-        _say(
-            f"goodput: {result.goodput.requests_per_second:.4g} requests/s meet every goal, "
-            f"{result.goodput.share:.1%} of all",
-            console,
-            "bold",
-        )
-    lines = [("ok" if one.holds else "WARN", one.name, one.text) for one in result.verdicts]
-    _print_verdicts(lines, console)
+        good = result.goodput
+        _say(f"goodput: {good.requests_per_second:.4g} requests/s meet every goal, {good.share:.1%} of all", console)
+    holding = sum(one.holds for one in result.verdicts if one.name != SLO)
+    checks = [f"checks: {holding} ok"]
+    if wrong:
+        checks.append(f"{counted(len(wrong), 'warning')}: {', '.join(one.name for one in wrong)}")
+    if tail != f"p{PERCENTILES[-1]}":
+        checks.append(f"p{PERCENTILES[-1]} needs {_needed(PERCENTILES[-1])} answers")
+    _say(" · ".join(checks), console, "yellow" if wrong else "")
     if result.missing:
         _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
+
+
+def firm_tail(tables: Sequence[LoadTable]) -> str:
+    """Return the largest percentile that rests on values enough in each load, such as ``p99``; else the median.
+
+    Args:
+        tables: of the loads.
+    """
+    kinds = ("ttft_seconds", "e2el_seconds")
+    found = [table.distributions[kind] for table in tables for kind in kinds if kind in table.distributions]
+    names = [f"p{percent}" for percent in PERCENTILES]
+    return next((name for name in reversed(names) if all(name not in one.thin for one in found)), names[0])
+
+
+def _needed(percent: int) -> int:
+    """Return how many values a percentile needs, so that `LEAST_BEYOND` are beyond it."""
+    return 100 * LEAST_BEYOND // (100 - percent)
 
 
 def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], console: Console) -> None:
@@ -103,8 +158,7 @@ def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], 
     """
     names = list(rows[0][1])
     for left_out in (None, *_LEFT_OUT):
-        if left_out is not None:
-            names.remove(left_out)
+        names = [name for name in names if name != left_out]
         columns = [Column(title, is_name=True, right=False), *map(Column, names)]
         lines = [[name, *(cells[column] for column in names)] for name, cells in rows]
         if fits(columns, lines, console):
@@ -112,37 +166,57 @@ def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], 
     print_table(columns, lines, console)
 
 
-def summary_cells(table: LoadTable) -> dict[str, Cell]:
-    """Return title → cell of a load that is one line of many."""
+def summary_cells(table: LoadTable, tail: str) -> dict[str, Cell]:
+    """Return title → cell of a load that is one line of many.
+
+    Args:
+        table: the numbers of the load.
+        tail: the largest percentile to show.
+    """
 
     def percentile(metric: str, name: str) -> str:
         found = table.distributions.get(metric)
-        return f"{1000 * found.percentiles[name]:,.4g}" if found else ""
+        return _milliseconds(found.percentiles[name]) if found else ""
+
+    def beyond(metric: str, title: str) -> dict[str, Cell]:
+        return {f"{title} {tail}": percentile(metric, tail)} if tail != "p50" else {}
 
     return {
         "requests": f"{table.requests:,}",
         "failed": Text(f"{table.failed:,}", "red" if table.failed else ""),
         "TTFT p50 ms": percentile("ttft_seconds", "p50"),
-        "TTFT p99": percentile("ttft_seconds", "p99"),
+        **beyond("ttft_seconds", "TTFT"),
         "TPOT p50": percentile("tpot_seconds", "p50"),
         "E2EL p50": percentile("e2el_seconds", "p50"),
-        "E2EL p99": percentile("e2el_seconds", "p99"),
+        **beyond("e2el_seconds", "E2EL"),
         "requests/s": f"{table.requests_per_second:.4g}",
         "tokens/s": f"{table.output_tokens_per_second:.4g}",
         "in flight": f"{table.concurrency:.3g}",
     }
 
 
+def _void_cells(results: Sequence[LoadResult]) -> list[dict[str, Cell]]:
+    """Return for each load a cell with the verdicts that void its numbers; no cells if no load has one."""
+    found = [[one.name for one in result.verdicts if one.name in VOIDING and not one.holds] for result in results]
+    return [{"!!": Text(", ".join(names), "bold red")} if any(found) else {} for names in found]
+
+
+def _mark(name: str) -> str:
+    """Return how a verdict that does not hold is marked."""
+    return "FAIL" if name == SLO else "WARN"
+
+
 def _print_verdicts(lines: Sequence[tuple[str, str, str]], console: Console) -> None:
-    """Print verdicts: ``ok`` or ``WARN``, the name, and the text of each."""
+    """Print verdicts: ``ok``, ``WARN`` or ``FAIL``, the name, and the text of each."""
     if not console.is_terminal:
         console.file.writelines(f"{mark:<4}  {name:<8}  {printable(text)}\n" for mark, name, text in lines)
         return
     grid = Table.grid(padding=(0, 2))
     for mark, name, text in lines:
-        style = "" if mark == "ok" else "yellow"
+        style = {"ok": "", "FAIL": "bold red"}.get(mark, "yellow")
         grid.add_row(Text(mark, style), Text(name, style), Text(printable(text), style))
-    console.print(grid)
+    if lines:
+        console.print(grid)
 
 
 def print_sweep(
@@ -202,61 +276,55 @@ def plan_words(schedule: Schedule, requests: int | None) -> str:
     return f"{number}{rate}{' of a trace' if schedule.kind == 'trace' else ''}{limit}"
 
 
-def _print_table(table: LoadTable, console: Console) -> None:
-    """Print the metrics of a stage, with as many intervals as fit, and its throughputs."""
-    columns = [Column(table.stage, is_name=True, right=False), *map(Column, _STATISTICS)]
-    names = [name for name in METRICS if name in table.distributions]
-    for with_intervals in (("mean", "p50", "p99"), ("p50", "p99"), ("p99",), ()):
-        rows = [_row(name, table.distributions[name], with_intervals) for name in names]
-        if fits(columns, rows, console):
-            break
-    print_table(columns, rows, console)
+def _print_numbers(table: LoadTable, tail: str, console: Console) -> None:
+    """Print latencies, a line each, and beside them the throughputs.
 
-    def rate(name: str) -> str:
-        ends = table.intervals.get(name)
-        return f"{getattr(table, name):.4g}" + (f" [{max(0.0, ends[0]):.4g}, {ends[1]:.4g}]" if ends else "")
-
-    parts = [
-        f"{table.answered:,} of {table.requests:,} answered in {table.seconds:.4g} s",
-        f"{rate('requests_per_second')} requests/s",
-        f"{rate('input_tokens_per_second')} tokens in/s",
-        f"{rate('output_tokens_per_second')} tokens out/s",
-        f"{table.concurrency:.3g} in flight (most {table.peak_concurrency})",
-    ]
-    if table.tokens_per_event is not None:
-        parts.append(f"{table.tokens_per_event:.3g} tokens an event")
-    _say(" · ".join(parts), console, "bold")
-    _say("", console, "")
-
-
-def _row(name: str, found: Distribution, with_intervals: Sequence[str]) -> list[Cell]:
-    """Return the cells of a metric; percentiles of too few values are dim, and ``?`` is an end that is not known."""
-    is_time = name.endswith("_seconds") and not name.endswith("per_seconds")
-    title = f"{METRICS[name]} ms" if is_time else METRICS[name]
-    scale = 1000 if is_time else 1
-
-    def shown(value: float) -> str:
-        return f"{scale * value:,.4g}" if scale * value < 10_000 else f"{scale * value:,.0f}"
-
-    def estimate(key: str, value: float) -> Cell:
-        ends = found.intervals.get(key) if key in with_intervals else None
-        shown_ends = [shown(end) if math.isfinite(end) else "?" for end in ends or ()]
-        is_known = set(shown_ends) <= {shown(value)}  # all values are alike, or no interval is asked for
-        text = shown(value) if is_known else f"{shown(value)} [{', '.join(shown_ends)}]"
-        return Text(text, "dim") if key in found.thin else text
-
-    percentiles = [estimate(key, value) for key, value in found.percentiles.items()]
-    return [
-        title,
-        estimate("mean", found.mean),
-        shown(found.least),
-        *percentiles,
-        shown(found.most),
-        f"{found.n:,}",
-    ]
+    Args:
+        table: the numbers of the load.
+        tail: the largest percentile to show.
+        console: where to.
+    """
+    percentiles = list(dict.fromkeys(["p50", *(["p90"] if tail in ("p95", "p99") else []), tail]))
+    metrics = [next((one for one in names if one in table.distributions), "") for names in _METRICS]
+    latencies = [_latencies(name, table.distributions[name], percentiles) for name in metrics if name]
+    columns = [Column("", is_name=True, right=False), *map(Column, percentiles)]
+    rates = [_rate(table, name, unit) for name, unit in _RATES.items()]
+    throughput = f"throughput in {table.seconds:.4g} s"
+    beside = [*columns, Column(throughput, right=False)]
+    blank = [""] * len(columns)
+    rows = [[*(left or blank), right or ""] for left, right in zip_longest(latencies, rates)]
+    if fits(beside, rows, console):
+        print_table(beside, rows, console)
+    else:
+        print_table(columns, latencies, console)
+        _say(f"{throughput}: {' · '.join(rates)}", console)
+    if any("from_due" in name for name in metrics):
+        _say(_STARRED, console, "dim")
 
 
-def _say(text: str, console: Console, style: str) -> None:
+def _latencies(name: str, found: Distribution, percentiles: Sequence[str]) -> list[str]:
+    """Return the title of a latency and its percentiles in ms; a dash for one with too few values beyond it."""
+    values = found.percentiles.items()
+    shown = {key: "–" if key in found.thin and key != "p50" else _milliseconds(value) for key, value in values}
+    return [f"{METRICS[name]} ms", *(shown[key] for key in percentiles)]
+
+
+def _rate(table: LoadTable, name: str, unit: str) -> str:
+    """Return a throughput with its 95 % interval."""
+    ends = table.intervals.get(name)
+    interval = f" ({_number(max(0.0, ends[0]))}–{_number(ends[1])})" if ends else ""
+    return f"{_number(getattr(table, name))} {unit}{interval}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return "∞" if math.isinf(seconds) else _number(1000 * seconds)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}" if value < 10_000 else f"{value:,.0f}"
+
+
+def _say(text: str, console: Console, style: str = "") -> None:
     console.print(Text(printable(text), style), soft_wrap=not console.is_terminal)
 
 
@@ -266,9 +334,11 @@ def _sweep_cells(loads: Sequence[tuple[PointRun, LoadResult]]) -> list[tuple[str
     latencies = [one.distributions.get("e2el_seconds") for one in tables]
     medians = [math.inf if one is None else one.percentiles["p50"] for one in latencies]
     at_knee = knee([one.output_tokens_per_second for one in tables], medians)
+    tail = firm_tail(tables)
     rows = []
+    voids = _void_cells([result for _, result in loads])
     for place, (point, result) in enumerate(loads):
-        cells = summary_cells(result.total)
+        cells = {**voids[place], **summary_cells(result.total, tail)}
         if result.goodput is not None:
             missed = misses(result)
             cells["goodput"] = f"{result.goodput.requests_per_second:.4g}"

@@ -40,6 +40,12 @@ MOST_GROWTH: Final = 0.2
 MOST_TOKENS_PER_EVENT: Final = 1.2
 MOST_SHORT_GAPS: Final = 0.2
 """Share of gaps between pieces that may be too short to be those of tokens."""
+SLO: Final = "slo"
+"""The name of the verdicts on goals."""
+VALUES: Final = "values"
+"""The verdict on percentiles with few values, which screens do not show."""
+VOIDING: Final = ("client", "schedule", "places", "steady")
+"""Verdicts without which no number of a load is one of the server at this load."""
 
 
 class LoadVerdict(Struct, frozen=True):
@@ -219,11 +225,11 @@ def values_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: 
     """Are there values enough for the percentiles?"""
     thin = {name: found.thin for name, found in table.distributions.items() if found.thin}
     if not thin:
-        return LoadVerdict("values", True, "there are values enough for every percentile")
+        return LoadVerdict(VALUES, True, "there are values enough for every percentile")
     percents = sorted({name for names in thin.values() for name in names})
     metrics = [METRICS[name] for name in METRICS if name in thin]
     text = f"{listed(percents)} of {listed(metrics)} rest on fewer than {LEAST_BEYOND} values"
-    return LoadVerdict("values", False, text)
+    return LoadVerdict(VALUES, False, text)
 
 
 def steady_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
@@ -310,15 +316,15 @@ def slo_verdict(found: SloResult) -> LoadVerdict:
     """Is a goal met?"""
     if found.value is None:
         return LoadVerdict(
-            "slo", False, f"{found.text}: no answer has this latency: TTFT needs stream=True, TPOT two tokens"
+            SLO, False, f"{found.text}: no answer has this latency: TTFT needs stream=True, TPOT two tokens"
         )
     value = "infinite, since requests failed" if math.isinf(found.value) else _ms(found.value)
     ends = found.interval or ()
     shown = " to ".join("?" if math.isinf(end) else _ms(end) for end in ends)
     interval = f" (95 % interval {shown})" if shown else ""
     thin = "; few values are beyond it" if found.thin else ""
-    text = f"{found.text}: it is {value}{interval}; {found.share:.1%} of all requests are within the limit{thin}"
-    return LoadVerdict("slo", found.met, text, {"value": found.value, "share": found.share})
+    text = f"{found.text}: it is {value}{interval}; {found.share:.1%} of all requests meet it{thin}"
+    return LoadVerdict(SLO, found.met, text, {"value": found.value, "share": found.share})
 
 
 QUESTIONS: Final[Sequence[Callable[[StoredLoad, LoadTable], LoadVerdict]]] = (

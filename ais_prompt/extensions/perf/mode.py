@@ -4,66 +4,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from ais_prompt.cli.modes import RunMode
+from ais_prompt.cli.modes import ModeRun, RunMode
 from ais_prompt.cli.options import names_of, shown_command
-from ais_prompt.cli.verb import echo, hint, offer, report
+from ais_prompt.cli.verb import echo, hanging, hint, offer, report
+from ais_prompt.config import told_options
+from ais_prompt.extensions.perf.options import LoadOptions, ToolName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
-    from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.errors import AisPromptError, Interrupted
     from ais_prompt.extensions.perf.load_result import LoadResult
     from ais_prompt.extensions.perf.perf_run import PerfRun
     from ais_prompt.extensions.perf.section import PerfSpec
     from ais_prompt.extensions.perf.sweep import Sweep
-    from ais_prompt.extensions.perf.tools import ToolName
-    from ais_prompt.plan import Plan
+    from ais_prompt.store import RunFolder
 
 SYNTHETIC: Final = "synthetic"
 """The shipped dataset of made-up prompts."""
 
 
-def _source(options: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that name a config, with made-up prompts and a rate where the command line asks for them.
+def _source(values: dict[str, Any], own: LoadOptions) -> dict[str, Any]:
+    """Return the values that name a config, with made-up prompts and a rate where the command line asks for them.
 
     Args:
-        options: those that `ais_prompt.cli.options.read_options` reads.
-        values: those of `ais_prompt.extensions.perf.options`.
+        values: those of the command.
+        own: the options of the mode.
 
     Raises:
         ConfigError: prompts are made, and other datasets are named.
     """
     from ais_prompt.errors import ConfigError
 
-    made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
-    settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
-    named = [name for name in ("config", "datasets", "data") if options.get(name)]
+    made = {name: ends for name in ("input_tokens", "output_tokens") if (ends := getattr(own, name))}
+    named = [name for name in ("config", "datasets", "data") if values.get(name)]
     if made and named:
         what = "--input-tokens and --output-tokens make the prompts, and there are others"
         raise ConfigError(what, where="--input-tokens", fix="name no config and no dataset")
-    if made and (requests := options["num_prompts"]):
+    settings = [f"datasets.0.{name}={list(ends)}" for name, ends in made.items()]
+    if not named and (requests := values["num_prompts"]):
         settings.append(f"datasets.0.requests={requests}")
-    if values["request_rate"]:
-        settings.append(f"models.0.request_rate={values['request_rate']}")
-    if options["url"]:
+    if own.request_rate:
+        settings.append(f"models.0.request_rate={own.request_rate}")
+    if values["url"]:
         settings.append("models.0.stream=True")
-    datasets = (SYNTHETIC,) if made else options["datasets"]
-    return {**options, "datasets": datasets, "overrides": (*settings, *options["overrides"])}
+    datasets = values["datasets"] if named else (SYNTHETIC,)
+    return {**values, "datasets": datasets, "overrides": (*settings, *values["overrides"])}
 
 
-def _run(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: Mapping[str, Any]) -> int:
+def _run(run: ModeRun) -> int:
     """Measure the tasks of a plan, or show an earlier measurement, and return the exit code.
-
-    Args:
-        ctx: of the command.
-        plan: of a checked config.
-        keeper: the gates.
-        gate_values: the options of gates.
 
     Raises:
         ConfigError: an option cannot be used so, or a task cannot be measured.
@@ -72,29 +64,34 @@ def _run(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: Mappin
 
     from ais_prompt.extensions.perf.load_tables import print_loads
 
-    _refuse(ctx.params, gate_values)
-    perf = _perf(plan, ctx.params)
-    if (sweep := _several(ctx, plan, perf)) is not None:
-        return _end_sweep(ctx, sweep, keeper)
-    run = _measured(plan, perf) if _measures(ctx.params) else _shown(ctx, plan, perf)
-    hint("")
+    own: LoadOptions = run.own
+    _refuse(run)
+    perf = _perf(run)
+    if (sweep := _several(run, perf)) is not None:
+        return _end_sweep(run, sweep)
+    found = _measured(run, perf) if _measures(run) else _shown(run, perf)
     console = Console()
-    if ctx.params["shown_as"] is None:
-        print_loads(run.results, console)
-    elif ctx.params["shown_as"] == "aisbench":
-        _print_as_aisbench(run)
+    if own.shown_as is None:
+        print_loads(found.results, console)
+    elif own.shown_as == "aisbench":
+        _print_as_aisbench(found)
     else:
-        _print_as(ctx.params["shown_as"], run, console)
-    offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
-    rows = [row for result in run.results for row in result.rows]
-    holds = keeper.hold_rows(rows, run.folder.root)
-    hint(f"Run folder: {run.folder.root}")
-    hint("  performances/  _perf.json: all numbers; .csv and .json in the form and with the definitions of AISBench")
-    hint("  journal/       every request with its times, from which -m perf_viz -r computes all of this again")
-    return _exit_code(ctx, run.results, run.errors, run.stopped) or int(not holds)
+        _print_as(own.shown_as, found, console)
+    rows = [row for result in found.results for row in result.rows]
+    offer(folder=str(found.folder.root), scores=rows)
+    holds = run.keeper.hold_rows(rows, found.folder.root)
+    _say_where(found.folder, "performances/*/*_perf.json")
+    missed = any(result.goodput is not None and not result.goodput.met for result in found.results)
+    return _exit_code(run, found.results, found.errors, found.stopped) or int(missed or not holds)
 
 
-def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
+def _say_where(folder: RunFolder, files: str) -> None:
+    """Name the command that shows all numbers, and the files in the run folder that have them."""
+    hint(hanging("all numbers: ", shown_command(["view", str(folder.root)]), breaks=False))
+    hint(f"             {files} in this folder")
+
+
+def _several(run: ModeRun, perf: PerfSpec) -> Sweep | None:
     """Measure or show several loads; None if there is only one.
 
     Raises:
@@ -111,31 +108,31 @@ def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
     )
     from ais_prompt.verbs import find_or_make, open_run_folder, with_found_models
 
-    values = ctx.params
-    runs = values["runs"] or 1
-    if not _measures(values):
-        return show_points(plan, perf, find_or_make(plan, values["reuse"]))
-    if values["sweep"] is None and not values["find_rate"] and runs == 1:
+    own: LoadOptions = run.own
+    runs = own.runs or 1
+    if not _measures(run):
+        return show_points(run.plan, perf, find_or_make(run.plan, run.session.reuse))
+    if own.sweep is None and not own.find_rate and runs == 1:
         return None
-    if values["sweep"] is not None and values["find_rate"]:
+    if own.sweep is not None and own.find_rate:
         raise ConfigError("--find-rate chooses its own points", where="--sweep", fix="leave --sweep out")
-    if values["shown_as"] is not None:
+    if own.shown_as is not None:
         what = "--as shows one load"
         raise ConfigError(what, where="--as", fix="leave it out; then: -m perf_viz -r RUN_FOLDER/loads/NAME --as TOOL")
-    settings = [None] if values["sweep"] is None else read_sweep(values["sweep"])
-    plan = with_found_models(plan, "infer")
-    if values["find_rate"]:
+    settings = [None] if own.sweep is None else read_sweep(own.sweep)
+    plan = with_found_models(run.plan, "infer")
+    if own.find_rate:
         refuse_search(plan, perf)
     else:
         prepare_points(plan, perf, settings)
     folder = open_run_folder(plan, "infer")
     hint(f"Run folder: {folder.root}", err=True)
-    if values["find_rate"]:
+    if own.find_rate:
         return find_rate(plan, perf, folder, shown_command(), runs)
     return measure_points(plan, perf, folder, shown_command(), settings, runs)
 
 
-def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
+def _end_sweep(run: ModeRun, sweep: Sweep) -> int:
     """Show several loads, and return the exit code."""
     from rich.console import Console
 
@@ -158,23 +155,18 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
     ]
     best = None if sweep.best is None else sweep.best.value
     offer(folder=str(sweep.folder.root), loads=loads, best_rate=best, best_rate_is_least=sweep.best_is_least)
-    holds = keeper.hold_rows(sweep.rows, sweep.folder.root)
-    hint(f"Run folder: {sweep.folder.root}")
-    hint("  summary/perf.csv  one row for each load")
-    hint("  loads/            each load, a run folder of its own")
+    holds = run.keeper.hold_rows(sweep.rows, sweep.folder.root)
+    _say_where(sweep.folder, "summary/perf.csv and loads/")
     results = [result for _, result in sweep.results]
-    if ctx.params["find_rate"]:  # that rates above the best one fail is how a search ends
+    if run.own.find_rate:  # that rates above the best one fail is how a search ends
         errors = {} if sweep.best is not None else sweep.errors
-        return _exit_code(ctx, [], errors, sweep.stopped) or int(sweep.best is None or not holds)
-    return _exit_code(ctx, results, sweep.errors, sweep.stopped) or int(not holds)
+        return _exit_code(run, [], errors, sweep.stopped) or int(sweep.best is None or not holds)
+    missed = any(result.goodput is not None and not result.goodput.met for result in results)
+    return _exit_code(run, results, sweep.errors, sweep.stopped) or int(missed or not holds)
 
 
-def _preview(plan: Plan, values: Mapping[str, Any]) -> None:
+def _preview(run: ModeRun) -> None:
     """Print what ``-m perf`` would send, for ``--dry-run``.
-
-    Args:
-        plan: of a checked config.
-        values: of the command.
 
     Raises:
         ConfigError: a task cannot be measured.
@@ -185,10 +177,10 @@ def _preview(plan: Plan, values: Mapping[str, Any]) -> None:
     from ais_prompt.extensions.perf.prepare import served_model
     from ais_prompt.extensions.perf.sweep import plan_at
 
-    perf = _perf(plan, values)
-    for setting in [None] if values["sweep"] is None else read_sweep(values["sweep"]):
+    perf, sweep = _perf(run), run.own.sweep
+    for setting in [None] if sweep is None else read_sweep(sweep):
         point = "" if setting is None else f"{setting}: "
-        for load in prepare_run(plan_at(plan, setting), perf):
+        for load in prepare_run(plan_at(run.plan, setting), perf):
             schedule = load.plan.schedule
             words = plan_words(schedule, schedule.requests)
             seconds = f", in {schedule.due[-1]:.4g} s" if schedule.rate else ""
@@ -199,38 +191,42 @@ def _preview(plan: Plan, values: Mapping[str, Any]) -> None:
                 hint(f"  answers are not streamed, so there is no TTFT, TPOT or ITL: {fix}")
 
 
-def _measures(values: Mapping[str, Any]) -> bool:
+def _measures(run: ModeRun) -> bool:
     """Return whether something is asked: ``-m perf -r`` shows a run, as in AISBench; half a load is another load."""
-    return values["mode"] == "perf" and values["reuse"] is None
+    return str(run.session.mode) == "perf" and run.session.reuse is None
 
 
-def _refuse(values: dict[str, Any], gate_values: Mapping[str, Any]) -> None:
-    """Refuse options of other modes.
+def _refuse(run: ModeRun) -> None:
+    """Refuse options of other modes, and options that exclude each other.
 
     Raises:
         ConfigError: names the option.
     """
     from ais_prompt.errors import ConfigError
 
-    others = ("retry_truncated", "shard", "runner", "max_num_workers", *names_of("cache", "budget"))
-    given = [f"--{name.replace('_', '-')}" for name in others if values[name]]
-    given += ["--baseline"] if gate_values["baseline"] else []
+    mode, own = str(run.session.mode), run.own
+    others: list[tuple[object, str]] = [
+        (run.session, name) for name in ("retry_truncated", "shard", "runner", "max_num_workers")
+    ]
+    others += [(run.options, name) for name in names_of("cache", "budget")]
+    given = [f"--{name.replace('_', '-')}" for of, name in others if getattr(of, name)]
+    given += ["--baseline"] if run.keeper.gates.baseline is not None else []
     if given:
-        raise ConfigError(f"-m {values['mode']} has no {given[0]}", where=given[0], fix="leave it out")
-    if values["pressure_time"] is not None and not values["pressure"]:
-        raise ConfigError("--pressure-time needs --pressure", where="--pressure-time", fix="add --pressure")
-    if values["duration"] is not None and values["pressure_time"] is not None:
+        raise ConfigError(f"-m {mode} has no {given[0]}", where=given[0], fix="leave it out")
+    if own.duration is not None and own.pressure_time is not None:
         raise ConfigError("--duration and --pressure-time say the same", where="--duration", fix="give one of them")
-    if values["grace"] is not None and values["duration"] is None:
-        raise ConfigError("--grace needs --duration", where="--grace", fix="add --duration SECONDS")
-    asks = [f"--{name.replace('_', '-')}" for name in ("sweep", "find_rate", "runs", "duration") if values[name]]
-    if asks and not _measures(values):
+    asks = [flag for name in ("sweep", "find_rate", "runs", "duration") if getattr(own, name) for flag in _flags(name)]
+    if asks and not _measures(run):
         raise ConfigError(f"{asks[0]} measures, and a stored run is shown", where=asks[0], fix="leave it or -r out")
-    if values["mode"] == "perf_viz" and values["reuse"] is None:
+    if mode == "perf_viz" and run.session.reuse is None:
         raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
 
 
-def _perf(plan: Plan, values: Mapping[str, Any]) -> PerfSpec:
+def _flags(name: str) -> list[str]:
+    return told_options(LoadOptions)[name].flags
+
+
+def _perf(run: ModeRun) -> PerfSpec:
     """Return how performance is measured: the options of the command line come before ``perf`` of the config.
 
     Raises:
@@ -240,32 +236,35 @@ def _perf(plan: Plan, values: Mapping[str, Any]) -> PerfSpec:
 
     from ais_prompt.extensions.perf.section import PerfSpec, parse_slo
 
-    given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
-    given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
-    given |= {"pressure_seconds": values["pressure_time"]} if values["pressure_time"] is not None else {}
-    given |= {"spec_decode": True} if values["spec_decode"] else {}
-    given |= {name: values[name] for name in ("duration", "grace") if values[name] is not None}
-    given |= {"slo": tuple(parse_slo(text, "--slo") for text in values["slos"])} if values["slos"] else {}
-    spec: PerfSpec = plan.spec.sections.get("perf", PerfSpec())
-    return replace(spec, **given)
+    own: LoadOptions = run.own
+    given: dict[str, Any] = {
+        "load": "pressure" if own.pressure else None,
+        "warmups": own.num_warmups,
+        "pressure_seconds": own.pressure_time,
+        "spec_decode": own.spec_decode or None,
+        "duration": own.duration,
+        "grace": own.grace,
+        "slo": tuple(parse_slo(text, "--slo") for text in own.slos) or None,
+    }
+    spec: PerfSpec = run.plan.spec.sections.get("perf", PerfSpec())
+    return replace(spec, **{name: value for name, value in given.items() if value is not None})
 
 
-def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
+def _measured(run: ModeRun, perf: PerfSpec) -> PerfRun:
     from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run
     from ais_prompt.verbs import open_run_folder, with_found_models
 
-    plan = with_found_models(plan, "infer")
+    plan = with_found_models(run.plan, "infer")
     loads = prepare_run(plan, perf)
     folder = open_run_folder(plan, "infer")
-    hint(f"Run folder: {folder.root}", err=True)
     return measure_run(plan, loads, perf, folder, shown_command())
 
 
-def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
+def _shown(run: ModeRun, perf: PerfSpec) -> PerfRun:
     from ais_prompt.extensions.perf.perf_run import show_run
     from ais_prompt.verbs import find_or_make
 
-    return show_run(plan.tasks, perf, find_or_make(plan, ctx.params["reuse"]))
+    return show_run(run.plan.tasks, perf, find_or_make(run.plan, run.session.reuse))
 
 
 def _print_as_aisbench(run: PerfRun) -> None:
@@ -299,7 +298,7 @@ def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
 
 
 def _exit_code(
-    ctx: click.Context,
+    run: ModeRun,
     results: Sequence[LoadResult],
     failures: Mapping[str, AisPromptError],
     stopped: Interrupted | None,
@@ -312,19 +311,19 @@ def _exit_code(
         names = {one.task.name for one in results}
         of = counted(len(results) + sum(name not in names for name in failures), "task")
         echo(f"\n{len(errors)} of {of} failed; the first cause:", err=True)
-        report(errors[0], debug=ctx.params["debug"])
+        report(errors[0], debug=run.debug)
     if stopped is not None:
-        report(stopped, debug=ctx.params["debug"])
+        report(stopped, debug=run.debug)
         return stopped.exit_code
     if errors:
         return errors[0].exit_code
     failed = sum(result.total.failed for result in results)
     asked = sum(result.total.requests for result in results)
-    if not ctx.params["max_failures"].allows(failed, asked):
-        echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
+    if not run.session.max_failures.allows(failed, asked):
+        echo(f"\n{failed} of {asked} requests failed; --max-failures is {run.session.max_failures}", err=True)
         return 1
     bound = [one.task.name for one in results if not all(it.holds for it in one.verdicts if it.name == "client")]
-    if ctx.params["strict"] and bound:
+    if run.own.strict and bound:
         echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
         return 1
     return 0

@@ -1,100 +1,117 @@
-"""The options of ``run`` that measure the performance of servers."""
+"""The options of ``run`` that measure the performance of servers, each told once: the fields of `LoadOptions`."""
 
-from __future__ import annotations
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Final, Literal, TypeAlias
 
-from typing import Final
+from ais_prompt.config import Need, OptionSpec
 
-import click
-
-from ais_prompt.cli.options import FiniteRange
-
-
-class _Tokens(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    name = "tokens"
-
-    def convert(self, value: str | list[int], param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Return the least and the most tokens."""
-        if isinstance(value, list):
-            return value
-        least, _, most = value.partition("-")
-        if not (least.isdecimal() and (most or least).isdecimal()):
-            self.fail(f"{value!r} is neither a number (1024) nor two (128-1024)", param, ctx)
-        tokens = [int(least), int(most or least)]
-        if not 1 <= tokens[0] <= tokens[1]:
-            self.fail(f"{value!r}: write at least 1 token, and the smaller number first", param, ctx)
-        return tokens
+ToolName: TypeAlias = Literal["vllm", "sglang", "evalscope", "guidellm", "aiperf"]
+"""Other tools whose tables are made from a stored load; those of AISBench are its files."""
+Tokens: TypeAlias = tuple[int, int]
+"""The least and the most tokens of a text."""
+DAY: Final = 86_400.0
 
 
-TOKENS: Final = _Tokens()
-OPTIONS: Final = (
-    click.Option(
-        ["--num-warmups"],
-        type=click.IntRange(0),
-        metavar="N",
-        help="With -m perf: requests before the load (default 1).",
-    ),
-    click.Option(
-        ["--input-tokens"], type=TOKENS, metavar="N|N-M", help="With -m perf: made-up prompts of so many tokens."
-    ),
-    click.Option(
-        ["--output-tokens"], type=TOKENS, metavar="N|N-M", help="With them: most tokens of answers (default 128)."
-    ),
-    click.Option(
-        ["--request-rate"],
-        type=FiniteRange(0, min_open=True),
-        metavar="X",
-        help="With -m perf: requests a second of the first model.",
-    ),
-    click.Option(
-        ["--as", "shown_as"],
-        type=click.Choice(["aisbench", "vllm", "sglang", "evalscope", "guidellm", "aiperf"]),
-        help="With -m perf and perf_viz: print the tables of another tool, with its definitions.",
-    ),
-    click.Option(["--pressure"], is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
-    click.Option(
-        ["--pressure-time"],
-        type=FiniteRange(0, 86_400, min_open=True),
-        metavar="SECONDS",
-        help="With --pressure: for so long (default: 15).",
-    ),
-    click.Option(
-        ["--duration"],
-        type=click.FloatRange(0, 86_400, min_open=True),
-        metavar="SECONDS",
-        help="With -m perf: start no request after so long; rows are asked again until then.",
-    ),
-    click.Option(
-        ["--grace"],
-        type=click.FloatRange(0, 86_400),
-        metavar="SECONDS",
-        help="With --duration: cut requests that are in flight so long after it (default: 30).",
-    ),
-    click.Option(
-        ["--slo", "slos"],
-        multiple=True,
-        metavar="GOAL",
-        help="With -m perf: a goal for a latency: 'p99 ttft <= 2s', 'p90 tpot <= 50ms'; also for goodput.",
-    ),
-    click.Option(
-        ["--sweep"],
-        metavar="KEY=V,V…",
-        help="With -m perf: one load for each value of an option of the models: concurrency=1,4,16.",
-    ),
-    click.Option(
-        ["--find-rate"],
-        is_flag=True,
-        help="With -m perf and --slo: search the largest request rate that meets every goal.",
-    ),
-    click.Option(
-        ["--runs"],
-        type=click.IntRange(1, 100),
-        metavar="N",
-        help="With -m perf: measure each load N times (default: 1).",
-    ),
-    click.Option(
-        ["--spec-decode"],
-        is_flag=True,
-        help="With -m perf and perf_viz: write what vLLM counts of speculative decoding, in the form of AISBench.",
-    ),
-    click.Option(["--strict"], is_flag=True, help="With -m perf: exit code 1 if this machine was the limit."),
-)
+def _tokens(text: str) -> Tokens:
+    """Return the ends of ``1024`` or ``128-1024``."""
+    least, _, most = text.partition("-")
+    if not (least.isdecimal() and (most or least).isdecimal()):
+        raise ValueError(f"{text!r} is neither a number (1024) nor two (128-1024)")
+    tokens = int(least), int(most or least)
+    if not 1 <= tokens[0] <= tokens[1]:
+        raise ValueError(f"{text!r}: write at least 1 token, and the smaller number first")
+    return tokens
+
+
+def _above_zero(most: float = inf) -> Callable[[str], float]:
+    """Return what reads a number above 0, and at most ``most``."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number <= most or number == inf:
+            raise ValueError(f"{text!r} is not a number above 0{f', and at most {most:,.0f}' if most < inf else ''}")
+        return number
+
+    return read
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """What the command line says of a load, before ``perf`` of the config."""
+
+    input_tokens: Annotated[
+        Tokens | None,
+        OptionSpec("Made-up prompts of so many tokens (default without data: 1024).", metavar="N|N-M", parse=_tokens),
+    ] = None
+    output_tokens: Annotated[
+        Tokens | None,
+        OptionSpec("With made-up prompts: most tokens of answers (default: 128).", metavar="N|N-M", parse=_tokens),
+    ] = None
+    request_rate: Annotated[
+        float | None,
+        OptionSpec(
+            "Requests a second of the first model (default: its config's, else 16 clients).",
+            metavar="X",
+            parse=_above_zero(),
+        ),
+    ] = None
+    slos: Annotated[
+        tuple[str, ...],
+        OptionSpec(
+            "A goal for a latency: 'p99 ttft <= 2s', 'p90 tpot <= 50ms'. Exit code 1 if it is missed.",
+            "--slo",
+            metavar="GOAL",
+        ),
+    ] = ()
+    duration: Annotated[
+        float | None,
+        OptionSpec(
+            "Start no request after so long; rows are asked again until then.",
+            metavar="SECONDS",
+            parse=_above_zero(DAY),
+        ),
+    ] = None
+    grace: Annotated[
+        float | None,
+        OptionSpec(
+            "With --duration: cut requests that are in flight so long after it (default: 30).",
+            metavar="SECONDS",
+            least=0,
+            most=int(DAY),
+            needs=Need("duration", "needs --duration", "add --duration SECONDS"),
+        ),
+    ] = None
+    sweep: Annotated[
+        str | None,
+        OptionSpec("One load for each value of an option of the models: concurrency=1,4,16.", metavar="KEY=V,V…"),
+    ] = None
+    find_rate: Annotated[bool, OptionSpec("With --slo: search the largest request rate that meets every goal.")] = False
+    runs: Annotated[
+        int | None, OptionSpec("Measure each load N times (default: 1).", metavar="N", least=1, most=100)
+    ] = None
+    num_warmups: Annotated[int | None, OptionSpec("Requests before the load (default: 1).", metavar="N", least=0)] = (
+        None
+    )
+    pressure: Annotated[bool, OptionSpec("Ask over and over, for --pressure-time.")] = False
+    pressure_time: Annotated[
+        float | None,
+        OptionSpec(
+            "With --pressure: for so long (default: 15).",
+            metavar="SECONDS",
+            parse=_above_zero(DAY),
+            needs=Need("pressure", "needs --pressure", "add --pressure"),
+        ),
+    ] = None
+    shown_as: Annotated[
+        Literal["aisbench", ToolName] | None,
+        OptionSpec("Print the tables of another tool, with its definitions.", "--as"),
+    ] = None
+    spec_decode: Annotated[
+        bool, OptionSpec("Write what vLLM counts of speculative decoding, in the form of AISBench.")
+    ] = False
+    strict: Annotated[bool, OptionSpec("Exit code 1 if this machine was the limit.")] = False

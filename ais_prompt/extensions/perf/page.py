@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.extensions.perf.live import ENDING
+from ais_prompt.extensions.perf.load_verdicts import VOIDING
 from ais_prompt.extensions.perf.metrics import METRICS
 from ais_prompt.extensions.perf.points import PointRun, knee
 from ais_prompt.report import ReportTab, finite_json
@@ -51,7 +52,7 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
     Returns:
         ``is_load``: whether the run measures performance; ``loads``: the content of each ``_perf.json``, with that of
         ``_charts.json`` as ``charts`` (None for loads of earlier versions); ``sweeps``: see `sweeps_of`; ``metrics``:
-        titles of metrics.
+        titles of metrics; ``voiding``: the verdicts that stand above the numbers.
 
     Raises:
         StoreError: a file cannot be read.
@@ -62,6 +63,7 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
         is_known = folder.load_file(*names, "_charts.json").exists()
         loads.append({**one, "charts": read_charts(*names, folder) if is_known else None})
     values = {"is_load": _is_load(folder), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
+    values["voiding"] = VOIDING
     found: dict[str, Any] = finite_json(values)
     return found
 

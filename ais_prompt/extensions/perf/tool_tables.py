@@ -19,7 +19,8 @@ from ais_prompt.extensions.perf.documents import ToolSection, Value
 from ais_prompt.extensions.perf.exchange import Exchange, Seconds
 from ais_prompt.extensions.perf.load_files import StoredLoad
 from ais_prompt.extensions.perf.metrics import in_flight_steps
-from ais_prompt.extensions.perf.tools import TOOLS, ToolName, ToolValues, token_times, tool_values
+from ais_prompt.extensions.perf.options import ToolName
+from ais_prompt.extensions.perf.tools import TOOLS, ToolValues, token_times, tool_values
 
 EVALSCOPE_PERCENTS: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 STEP: Final = 1e-6

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
 from msgspec import Struct
 
 from ais_prompt.extensions.perf.exchange import Exchange, Seconds, pooled_gaps
+from ais_prompt.extensions.perf.options import ToolName
 
-ToolName: TypeAlias = Literal["vllm", "sglang", "evalscope", "guidellm", "aiperf"]
 TOOL_NAMES: Final[tuple[ToolName, ...]] = get_args(ToolName)
 
 

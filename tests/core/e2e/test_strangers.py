@@ -16,7 +16,7 @@ MANIFEST = """
 from ais_prompt.extension import Extension, FileEntry, ModeEntry, SectionEntry, TabEntry
 
 EXTENSION = Extension(
-    modes={"count": ModeEntry("counts questions", "mode:OPTIONS", "mode:MODE", "mode:METRICS")},
+    modes={"count": ModeEntry("counts questions", "mode:Times", "mode:MODE", "mode:METRICS", "Count questions.")},
     sections={"counting": SectionEntry("how questions are counted", "mode:FORM")},
     documents={"run": "mode:Fields", "compare": "mode:Fields"},
     files={"count.txt": FileEntry("count.txt", "The number of questions.")},
@@ -25,20 +25,25 @@ EXTENSION = Extension(
 )
 """
 MODULE = """
+from dataclasses import dataclass
 from typing import Annotated
 
-import click
 from msgspec import Struct
 
 from ais_prompt.cli.modes import RunMode
 from ais_prompt.cli.verb import echo, offer
-from ais_prompt.config import KeyTable, SectionForm
+from ais_prompt.config import KeyTable, OptionSpec, SectionForm
 from ais_prompt.types import Key
 from ais_prompt.comparison import FurtherComparison
 from ais_prompt.report import ReportTab
 from ais_prompt.verbs import open_run_folder
 
-OPTIONS = (click.Option(["--times"], type=int, help="With -m count."),)
+
+@dataclass(frozen=True)
+class Times:
+    times: Annotated[int | None, OptionSpec("Count so often.", metavar="N", least=1)] = None
+
+
 METRICS = frozenset({"questions"})
 
 
@@ -59,10 +64,10 @@ class Fields(Struct, kw_only=True):
     counted: int = 0
 
 
-def run(ctx, plan, keeper, gate_values):
-    number = sum(len(task.dataset.data.test) for task in plan.tasks)
-    number *= plan.spec.sections.get("counting", Counting()).by * (ctx.params["times"] or 1)
-    folder = open_run_folder(plan, "infer")
+def run(one):
+    number = sum(len(task.dataset.data.test) for task in one.plan.tasks)
+    number *= one.plan.spec.sections.get("counting", Counting()).by * (one.own.times or 1)
+    folder = open_run_folder(one.plan, "infer")
     (folder.root / "count.txt").write_text(str(number))
     offer(counted=number)
     return 0
@@ -72,7 +77,7 @@ def compare(before, after):
     return FurtherComparison({"counted": 2}, lambda: echo("counts are equal"), is_empty=False)
 
 
-MODE = RunMode(lambda options, values: options, lambda plan, values: echo("it would count"), run)
+MODE = RunMode(lambda values, own: values, lambda one: echo("it would count"), run)
 TAB = ReportTab(
     data=lambda folder: {"counted_questions": (folder.root / "count.txt").read_text()},
     line=lambda folder: {"counts": 1},
@@ -99,9 +104,11 @@ def counting(project: Project) -> Project:
 
 
 def test_a_mode_of_a_package_runs_with_its_options_and_its_section(counting: Project) -> None:
-    helped, dry, done, alone, gated, described = run_in_new_process(
+    verbs, helped, own, dry, done, alone, gated, described = run_in_new_process(
         [
+            ["--help"],
             ["run", "--help-all"],
+            ["run", "-m", "count", "--help"],
             ["run", "eval.py", "-m", "count", "--dry-run"],
             ["run", "eval.py", "-m", "count", "--times", "3", "--json"],
             ["run", "eval.py", "--times", "3"],
@@ -111,7 +118,10 @@ def test_a_mode_of_a_package_runs_with_its_options_and_its_section(counting: Pro
         counting.root,
         counting.root / "site",
     )
+    assert "run -m count  Count questions.\n" in verbs.stdout
     assert "counts questions" in " ".join(helped.stdout.split())
+    assert "With -m count: Count so often." in " ".join(helped.stdout.split())
+    assert "-m count, which counts questions:\n  --times N" in own.stdout
     assert "it would count" in dry.stdout
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counted"] == 2 * 3 * 8

@@ -9,8 +9,15 @@ from ais_prompt.extensions.perf.driver import ClientFacts
 from ais_prompt.extensions.perf.exchange import Exchange, offsets_of
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.extensions.perf.schedule import Schedule
+from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, TaskSpec
 
+_PART = PartSpec("X")
+_INFER = InferSpec(prompt_template=_PART, retriever=_PART, inferencer=_PART)
+TASK = TaskSpec(
+    ModelSpec("fake", _PART), DatasetSpec("sums", _PART, ReaderSpec(("question",), None), _INFER, EvalSpec())
+)
 IDLE = ClientFacts(10.0, lag_p99=0.0005, lag_max=0.001, cpu_share=0.1, cores=2)
+BUSY = ClientFacts(10.0, lag_p99=0.5, lag_max=1.0, cpu_share=1.0, cores=2)
 
 
 def exchange(

@@ -16,7 +16,7 @@ from ais_prompt.extensions.perf.load_verdicts import load_verdicts
 from ais_prompt.extensions.perf.metrics import load_table
 from ais_prompt.report import runs_page, write_report
 from ais_prompt.store import RunFolder, write_json_atomic
-from tests.extensions.perf.loads import at_20, load
+from tests.extensions.perf.loads import BUSY, at_20, load
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
@@ -28,7 +28,7 @@ def measured(sample_run: RunFolder, tmp_path: Path) -> RunFolder:
     """A run with scores that has measured a load too."""
     folder = RunFolder(shutil.copytree(sample_run.root, tmp_path / "mixed" / sample_run.root.name))
     exchanges, schedule = at_20()
-    stored = load(exchanges, schedule)
+    stored = load(exchanges, schedule, BUSY)
     total = load_table(exchanges, schedule)
     numbers: dict[str, Any] = {
         "model": "fake",
@@ -53,7 +53,11 @@ def test_the_report_has_numbers_verdicts_and_pictures(
     chromium.open(f"{measured.report.as_uri()}#tab=loads")
     chromium.wait_for("document.querySelectorAll('#panel-loads .chart svg').length >= 4")
     assert any(row.startswith("TTFT 50 ms") for row in chromium.texts(".load-numbers tbody tr"))
-    assert any(line.startswith("ok client") for line in chromium.texts(".verdicts li"))
+    lines = chromium.texts(".verdicts li")
+    assert lines[0].startswith("WARN client: CLIENT-BOUND")
+    assert any(line.startswith("ok schedule") for line in lines)
+    above = "document.querySelector('.verdicts').compareDocumentPosition(document.querySelector('.load-numbers'))"
+    assert chromium.value(f"{above} === Node.DOCUMENT_POSITION_FOLLOWING"), "it voids the numbers"
     titles = chromium.texts("#panel-loads figcaption b")
     assert titles == ["Latency against time", "In flight", "Distribution of latencies", "Requests / s"]
     assert chromium.value("document.documentElement.scrollWidth <= innerWidth")

@@ -35,8 +35,8 @@ from ais_prompt.extensions.perf.section import parse_slo
 from ais_prompt.extensions.perf.sweep import Sweep, SweepLoad, plan_at
 from ais_prompt.plan import Plan
 from ais_prompt.store import RunFolder
-from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, RunSpec, TaskSpec
-from tests.extensions.perf.loads import at_20, load
+from ais_prompt.types import ModelSpec, PartSpec, RunSpec
+from tests.extensions.perf.loads import TASK, at_20, load
 
 
 def test_a_sweep_is_read() -> None:
@@ -142,12 +142,8 @@ def measured(option: str, text: str, run: int = 0, *wrong: str) -> SweepLoad:
     exchanges, schedule = at_20(40)
     numbers = load_table(exchanges, schedule)
     goals = goodput(exchanges, schedule, numbers, [parse_slo("p50 ttft <= 2s", "")])
-    part = PartSpec("X")
-    infer = InferSpec(prompt_template=part, retriever=part, inferencer=part)
-    dataset = DatasetSpec("sums", part, ReaderSpec(("question",), None), infer, EvalSpec())
     verdicts = [LoadVerdict(name, holds=name not in wrong, text="") for name in ("client", "slo", "failures", "cache")]
-    task = TaskSpec(ModelSpec("fake", PartSpec("X")), dataset)
-    result = LoadResult(task, load(exchanges, schedule), numbers, None, None, "", verdicts, goals)
+    result = LoadResult(TASK, load(exchanges, schedule), numbers, None, None, "", verdicts, goals)
     return SweepLoad(PointRun(1, Setting(option, text), run), PerfRun(RunFolder(Path("x")), [result], {}))
 
 

@@ -80,10 +80,13 @@ function loadWords({ plan, stages }) {
 
 function loadDetails(load) {
   const { charts, stages, verdicts } = load;
-  const lines = verdicts.map(({ name, holds, text }) => el("li", { class: holds ? "soft" : "note" }, el("b", {}, holds ? say("ok") : "WARN"), ` ${plain(name)}: ${plain(text)}`));
+  const isVoiding = ({ name, holds }) => !holds && data.voiding.includes(name);
+  const line = ({ name, holds, text }) => el("li", { class: holds ? "soft" : "note" }, el("b", {}, holds ? say("ok") : name === "slo" ? "FAIL" : "WARN"), ` ${plain(name)}: ${plain(text)}`);
+  const listOf = (found) => (found.length ? el("ul", { class: "verdicts" }, found.map(line)) : null);
+  const [above, below] = [verdicts.filter(isVoiding), verdicts.filter((one) => !isVoiding(one))];
   const pictures = charts ? [latenciesPicture(charts), inFlightPicture(charts, { height: 170 }), loadDistributions(charts), ratesPicture(charts)].filter(Boolean) : [];
   const [total, ...others] = Object.values(stages).map(stageTable);
-  return [total, load.goodput ? goodputPart(load.goodput) : null, el("ul", { class: "verdicts" }, lines), el("div", { class: "charts" }, pictures), ...others].filter(Boolean);
+  return [listOf(above), total, load.goodput ? goodputPart(load.goodput) : null, listOf(below), el("div", { class: "charts" }, pictures), ...others].filter(Boolean);
 }
 
 /** The requests that meet all goals, and each goal. */

@@ -4,7 +4,7 @@ datasets = [
     dict(
         abbr='synthetic',
         type='SyntheticDataset',
-        requests=100,
+        requests=500,
         input_tokens=1024,
         output_tokens=128,
         reader_cfg=dict(input_columns=['question'], output_column='answer'),
