@@ -206,7 +206,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
         return
     from ais_prompt.models import announcements
     from ais_prompt.report import duration
-    from ais_prompt.shards import SILENCE
+    from ais_prompt.types import SILENCE
 
     found = [one for path in sorted(folder.servers.iterdir()) for one in announcements(path)]
     if not found:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from ais_prompt.shards.processes import LocalRunner
     from ais_prompt.shards.runner import Runner, ShardWork, run_shards
     from ais_prompt.shards.shard_folders import (
-        BEAT,
         EVERYTHING,
-        SILENCE,
         HeldTasks,
         is_asked,
         is_merged,

@@ -30,13 +30,9 @@ from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, read_json, read_run_file, refuse_links, safe_name, write_json_atomic, writing
-from ais_prompt.types import Partition, Portion, Shard
+from ais_prompt.types import BEAT, SILENCE, Partition, Portion, Shard
 from ais_prompt.utils import canonical, digest
 
-BEAT: Final = 10.0
-"""Seconds between two heartbeats of a shard."""
-SILENCE: Final = 6 * BEAT
-"""Seconds without a heartbeat after which a shard counts as dead; cluster file systems show changes late."""
 _OF_TASKS: Final = ("models", "datasets", "decoding", "rows", "requests")
 """Keys of an agreement that have a value for each model, dataset or task of a shard."""
 _NAMED: Final = 3

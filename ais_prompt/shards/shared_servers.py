@@ -12,9 +12,9 @@ from ais_prompt.config import render_config
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import AnnouncedServer, ServerInstance, ServerToStart, StartedServers, StartsServer
 from ais_prompt.plan import Plan
-from ais_prompt.shards.shard_folders import BEAT, is_asked, list_shard_folders
+from ais_prompt.shards.shard_folders import is_asked, list_shard_folders
 from ais_prompt.store import RunFolder, safe_name, write_config, writing
-from ais_prompt.types import Failure
+from ais_prompt.types import BEAT, Failure
 
 WATCH_SECONDS: Final = 1.0
 """Seconds between two looks at the processes of the servers."""

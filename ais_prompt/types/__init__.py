@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         Status,
         Stratum,
     )
-    from ais_prompt.types.shard import Chunk, Partition, Partitioner, Portion, Shard, TaskSize
+    from ais_prompt.types.shard import BEAT, SILENCE, Chunk, Partition, Partitioner, Portion, Shard, TaskSize
     from ais_prompt.types.spec import (
         AVERAGES,
         ELSEWHERE,

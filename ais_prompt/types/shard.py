@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import gcd
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
+
+BEAT: Final = 10.0
+"""Seconds between two heartbeats of a shard."""
+SILENCE: Final = 6 * BEAT
+"""Seconds without a heartbeat after which a shard counts as dead; cluster file systems show changes late."""
 
 
 class Portion(Struct, frozen=True):

@@ -26,9 +26,8 @@ from ais_prompt.models.server.gpus import GpuPool, visible_gpus
 from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
-from ais_prompt.shards import SILENCE
 from ais_prompt.store import safe_name, write_json_atomic
-from ais_prompt.types import Failure
+from ais_prompt.types import SILENCE, Failure
 from ais_prompt.utils import KeptChecks, counted, text_digest, waiting
 
 logger = logging.getLogger(__name__)

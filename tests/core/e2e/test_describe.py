@@ -27,7 +27,7 @@ ASKED = {
     "first-capital": ["first_capital_postprocess (postprocessor)"],
     "HuggingFaceDataset": ["revision  str or None, default None", "branch, tag or commit on the hub."],
     "reader_cfg": ["test_range='[10:20]'       # rows 10 to 19, from 0", "allow_missing"],
-    "reader_cfg.test_range": ["test_range  number, fraction or slice, default all"],
+    "reader_cfg.test_range": ["test_range  number of rows, a slice such as '[:10]', or None, default all"],
     "dtype": ["model_kwargs", "'bfloat16'"],
     "device_map": ["'auto' spreads the layers"],
     "offline": ["HF_HUB_OFFLINE=1"],

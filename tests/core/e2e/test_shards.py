@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.shards import SILENCE, parse_shard
-from ais_prompt.types import Shard
+from ais_prompt.shards import parse_shard
+from ais_prompt.types import SILENCE, Shard
 from bench.kills import Bench, measure
 from tests.core.e2e.project import MODEL, Project, read_lines
 from tests.support.servers import mock_server

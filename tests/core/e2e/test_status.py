@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.models import AnnouncedServer, read_server
-from ais_prompt.shards import SILENCE
+from ais_prompt.types import SILENCE
 from tests.core.e2e.project import Project
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

@@ -44,7 +44,6 @@ ACTS = """
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from ais_prompt.models import AnnouncedServer, SharedServers, announced, list_of, read_server
-from ais_prompt.shards import SILENCE
+from ais_prompt.types import SILENCE
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)
 OTHER = read_server({"command": "serve {port}", "shared": True}, "org/other", None)
