@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pkgutil
 import re
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,26 @@ def test_import_lines_work() -> None:
     assert lines
     for line in lines:
         exec(line, {})
+
+
+@pytest.mark.thorough
+def test_modules_and_names_that_pages_mention_are_there() -> None:
+    """Dotted names in code, and paths of files below the package."""
+    for page in BY_HAND:
+        text = page.read_text("utf-8")
+        for dotted in re.findall(r"`(ais_prompt(?:\.\w+)+)`", text):
+            assert find_dotted(dotted), f"{page.name}: {dotted}"
+        for path in re.findall(r"`(?:ais_prompt/)?(\w+/[\w/]+\.py)`", text):
+            folder = ROOT / "ais_prompt" / path.split("/")[0]
+            assert not folder.is_dir() or (ROOT / "ais_prompt" / path).is_file(), f"{page.name}: {path}"
+
+
+def find_dotted(name: str) -> object:
+    """Return the module of a dotted name, or what the name in it stands for; None if there is none."""
+    try:
+        return pkgutil.resolve_name(name)
+    except (AttributeError, ImportError):
+        return None
 
 
 def anchors(page: Path) -> set[str]:
