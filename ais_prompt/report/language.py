@@ -18,8 +18,8 @@ from typing import Final, Literal
 from ais_prompt.utils import text
 
 VARIABLE: Final = "AISPROMPT_LANG"
-_GAP: Final = re.compile(r"( {2,}|: |:$)")
-"""What separates the columns of a hint, and a label from its value."""
+_GAP: Final = re.compile(r"( {2,}| (?=aisprompt )|: |:$)")
+"""What separates the columns of a hint, a label from its value, and a purpose from its command."""
 
 
 def label_language() -> Literal["en", "zh"]:
@@ -64,7 +64,7 @@ def hint_in_language(line: str) -> str:
     for piece in _GAP.split(line):
         column += len(piece)
         shown += words.get(piece, piece)
-        if piece.endswith("  "):
+        if piece.isspace():
             shown += " " * (column - cell_len(shown))
     return shown
 

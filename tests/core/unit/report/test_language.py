@@ -50,6 +50,7 @@ HINTS = {
     "Next:": "接下来:",
     "Run folder: outputs/Next/1": "运行文件夹: outputs/Next/1",
     "  look at every sample        aisprompt view sums": "  查看每个样本                aisprompt view sums",
+    "  ask a random sample instead aisprompt run": "  改为询问随机样本            aisprompt run",
     "  see what was sent           aisprompt view-prompt 'Next:  score.py'": (
         "  查看发送的内容              aisprompt view-prompt 'Next:  score.py'"
     ),
