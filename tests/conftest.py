@@ -28,7 +28,6 @@ from hypothesis import HealthCheck, settings
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import processes as hidden
 from tests.support.servers import MockServer, mock_server
-from tools import reference
 
 NOT_QUICK: Final = frozenset(("browser", "process", "slow", "thorough", "torch"))
 """Markers of tests that ``--quick`` leaves out; pyproject.toml says what each of them means."""
@@ -59,8 +58,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw few examples with ``--quick``, and watch that the tests keep to their markers."""
-    if not (reference.ROOT / reference.INDEX).exists():  # it is not committed, and tests follow the links to it
-        reference.write()
     # The key of the user who runs the tests is not theirs.
     os.environ.setdefault("XDG_STATE_HOME", str(Path(tempfile.gettempdir(), f"aisprompt-tests-{os.getuid()}")))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

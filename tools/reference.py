@@ -1,6 +1,6 @@
 """Write the reference in docs/, the files for agents and the stub of the package: ``python -m tools.reference``.
 
-The pages are what `aisprompt describe` shows. They are built with the site and not committed.
+The pages are what `aisprompt describe` shows. They are committed, so that links to them work in a clone.
 """
 
 from __future__ import annotations
@@ -96,14 +96,6 @@ def pages() -> dict[Path, str]:
             made[FOLDER / f"{page}.md"] = import_object(f"tools.{page}:page")()
     made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())
     return made
-
-
-def _counterparts() -> str:
-    if "peers" not in shipped():
-        return "# Counterparts\n\nThe extension `peers` is not here.\n"
-    from tools import counterparts
-
-    return counterparts.page()
 
 
 def _site_pages() -> list[tuple[str, str]]:

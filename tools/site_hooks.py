@@ -17,8 +17,6 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-from tools import reference
-
 ROOT: Final = Path(__file__).parents[1]
 FIRST: Final = {"README.md": "index.md", "README.zh.md": "zh/index.md"}
 """READMEs → their places in the site."""
@@ -28,12 +26,6 @@ _FETCHED: Final = "https://unpkg.com/iframe-worker/shim"
 _SHIPPED: Final = "assets/iframe-worker.js"
 """The one script that the theme would fetch: with it pages can be searched that are opened as files."""
 _LINK: Final = re.compile(r"(?<=\]\()(?!https?://|#|mailto:)([^)#\s]+)")
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Write the pages of the reference, before the pages of the site are collected."""
-    reference.write()
-    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

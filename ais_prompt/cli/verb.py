@@ -256,9 +256,15 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True, **style: Any) ->
 
 
 def hint(text: str, *, err: bool = False, **style: Any) -> None:
-    """Print a line that is not a result, such as what to do next; with ``-q`` nothing."""
+    """Print a line that is not a result, such as what to do next; with ``-q`` nothing.
+
+    Its labels are in the reader's language in a terminal; files and pipes, which programs read, have English ones.
+    """
+    from ais_prompt.report import hint_in_language
+
     if output_of(click.get_current_context()).level >= 0:
-        echo(text, err=err, **style)
+        is_terminal = (sys.stderr if err else sys.stdout).isatty()
+        echo(hint_in_language(text) if is_terminal else text, err=err, **style)
 
 
 def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:

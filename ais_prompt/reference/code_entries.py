@@ -71,7 +71,11 @@ evaluated as Python. `None`, 0, and a number of at least the number of rows sele
 ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
     ("AISPROMPT_DATA", "folder", "where the data of benchmarks are kept; default `~/.cache/aisprompt/data`"),
-    ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
+    (
+        "AISPROMPT_LANG",
+        "`zh` or `en`",
+        "language of labels: reports, prompt pages, tables and hints of a terminal; default: the locale",
+    ),
     ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),
     ("OPENAI_BASE_URL", "URL", "the address of models behind an API whose config has none"),
     (

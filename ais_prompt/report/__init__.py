@@ -7,7 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.report.answer_reading import describe, describe_audits, unread_answers
     from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
-    from ais_prompt.report.language import label_language, term
+    from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix
     from ais_prompt.report.progress_board import RunProgress, run_progress
     from ais_prompt.report.score_notes import ALL, NAMED, names_of_tasks, summary_notes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.web.assets import asset, counted, finite_json, labels, say
+    from ais_prompt.report.web.assets import asset, finite_json
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text

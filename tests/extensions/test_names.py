@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import ais_prompt
-from tools.stub import NAMES, STUB, names_of_extensions, stub
+from tools.reference import FOLDER, ROOT, pages
+from tools.stub import STUB
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    assert STUB.read_text("utf-8") == stub(), "run: python -m tools.reference"
-    typed = set(re.findall(r"^(?:from .* as |    \w+ as )?(\w+)(?::|,|$)", stub(), re.MULTILINE))
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    """Path → content of all that `tools.reference` writes."""
+    return {path.as_posix(): content for path, content in pages().items()}
+
+
+@pytest.mark.thorough
+def test_the_committed_files_are_those_of_the_program(made: dict[str, str]) -> None:
+    """The reference, the files for agents, the stub and the names of extensions."""
+    there = {path: (ROOT / path).read_text("utf-8") if (ROOT / path).exists() else None for path in made}
+    assert [path for path in made if there[path] != made[path]] == [], "run: python -m tools.reference"
+    kept = {file.relative_to(ROOT).as_posix() for file in (ROOT / FOLDER).rglob("*.*")}
+    assert kept - made.keys() == set(), "delete these: nothing writes them any more"
+
+
+@pytest.mark.thorough
+def test_type_checkers_see_the_same_names(made: dict[str, str]) -> None:
+    lines = made[STUB.relative_to(ROOT).as_posix()]
+    typed = set(re.findall(r"^(?:from .* as |    \w+ as )?(\w+)(?::|,|$)", lines, re.MULTILINE))
     assert typed >= set(ais_prompt.__all__)
-
-
-def test_the_names_of_extensions_are_known_when_one_is_missing() -> None:
-    assert NAMES.read_text("utf-8") == names_of_extensions(), "run: python -m tools.reference"

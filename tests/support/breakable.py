@@ -24,7 +24,7 @@ from ais_prompt.models import Reply, ScriptedModel, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import LocalRunner
-from ais_prompt.types import Chunk, Completion, Likelihood, LikelihoodQuery, Request, SampleScore, TaskSize
+from ais_prompt.types import Chunk, Completion, Likelihood, LikelihoodQuery, Request, SampleScore, Score, TaskSize
 from ais_prompt.utils import members
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"
@@ -210,6 +210,17 @@ class TogetherJudged(Together):
 
 
 JudgedBatch = breakable(TogetherJudged, "evaluators")
+
+
+class Repeating(AccEvaluator):
+    """One that gives further scores of repeated answers."""
+
+    def repeated(self, scores: Sequence[Score], samples: Sequence[SampleScore]) -> list[Score]:
+        """Give none."""
+        return []
+
+
+Repeated = breakable(Repeating, "evaluators")
 
 
 Runner = breakable(LocalRunner, "runners")

@@ -1,8 +1,6 @@
-"""Pieces of the pages: their assets, their labels, and values packed for the browser.
+"""Pieces of the pages: their assets, and values packed for the browser.
 
-``assets/zh.json`` has the Chinese labels, with the terms of docs/zh/glossary.md and of the Chinese pages of
-OpenCompass and AISBench. Texts of data are never translated. Packed values hold each line of text once, and finite
-numbers only.
+Packed values hold each line of text once, and finite numbers only.
 """
 
 from __future__ import annotations
@@ -12,17 +10,14 @@ import gzip
 import hashlib
 import json
 import math
-from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ais_prompt.report.language import label_language
-from ais_prompt.report.web.further import tab_assets
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import encode_finite, text, with_leaves
+from ais_prompt.utils import encode_finite, with_leaves
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
@@ -39,27 +34,6 @@ def asset(name: str | Path) -> str:
 def source_hash(text: str) -> str:
     """Return the source expression of a Content-Security-Policy that allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def labels() -> Mapping[str, str]:
-    """Return English label → label in the reader's language; empty if that is English."""
-    return {} if label_language() == "en" else _table(label_language())
-
-
-@cache
-def _table(name: str) -> Mapping[str, str]:
-    files = [f"{name}.json", *(one for one in tab_assets(".json") if Path(one).name == f"{name}.json")]
-    return {label: translated for file in files for label, translated in json.loads(asset(file)).items()}
-
-
-def say(label: str, /, **values: object) -> str:
-    """Return a label in the reader's language; ``{name}`` in it is replaced by the value of that name."""
-    return labels().get(label, label).format(**values)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 token``, ``12 个词元``."""
-    return f"{number:,} {labels()[noun]}" if noun in labels() else text.counted(number, noun)
 
 
 class Lines:

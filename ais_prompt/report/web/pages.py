@@ -16,8 +16,8 @@ from string import Template
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.language import label_language
-from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
+from ais_prompt.report.language import label_language, labels
+from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of

@@ -39,8 +39,8 @@ from ais_prompt.preview import (
     request_line,
     stored_prompts,
 )
-from ais_prompt.report.language import label_language
-from ais_prompt.report.web.assets import asset, counted, say, source_hash
+from ais_prompt.report.language import counted, label_language, say
+from ais_prompt.report.web.assets import asset, source_hash
 from ais_prompt.store import RunFolder
 from ais_prompt.utils import printable
 

@@ -39,7 +39,7 @@ PARTS = {
     "encoders": ("Encoder",),
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
-    "evaluators": ("Evaluator", "Corpus", "Judged", "Paired", "Batch", "JudgedBatch"),
+    "evaluators": ("Evaluator", "Corpus", "Judged", "Paired", "Batch", "JudgedBatch", "Repeated"),
     "partitioners": ("Partitioner",),
     "runners": ("Runner",),
 }
@@ -79,7 +79,7 @@ NOT_CALLED = {
     ("MultiTurnTemplate", "render"),  # dialogues are asked turn by turn, without examples
     ("MultiTurnTemplate", "render_example"),
     ("Evaluator", "same_answer"),  # only for answers that differ; `test_own.py` has it
-    *((part, "same_answer") for part in ("Corpus", "Batch", "JudgedBatch")),
+    *((part, "same_answer") for part in ("Corpus", "Batch", "JudgedBatch", "Repeated")),
 }
 """Members that a part has but that nothing calls in these runs."""
 
@@ -153,8 +153,10 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     elif part in ("answer_of", "gold_of"):
         which = "pred_postprocessor" if part == "answer_of" else "dataset_postprocessor"
         more["postprocessors"] = f", {which}=dict(type='{mine}')"
-    elif part in ("same", "Judged", "Paired", "Corpus", "Batch", "JudgedBatch"):
+    elif part in ("same", "Judged", "Paired", "Corpus", "Batch", "JudgedBatch", "Repeated"):
         kinds["evaluator"] = mine
+        if part == "Repeated":
+            more["postprocessors"] = f", repeat_evaluator=dict(type='{mine}')"
     else:
         kinds[part.removeprefix("MultiTurn").lower()] = mine
     ice = ", ice_template=dict(type='PromptTemplate', template='{question} {answer}')"
@@ -175,7 +177,7 @@ def written(config: Path, part: str, *, labels: bool) -> str:
         turn = "[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]"
         template = f"dict(type='{kinds['template']}', template=dict(round={turn}))"
     bad = (
-        f"dict(abbr='broken', type='{kinds['reader']}', path='sums',\n"
+        f"dict(abbr='broken', type='{kinds['reader']}', path='sums'{', n=2' if part == 'Repeated' else ''},\n"
         f"  reader_cfg=dict(input_columns=['question'], output_column='answer'),\n"
         f"  infer_cfg=dict(prompt_template={template}{ice},\n"
         f"    retriever=dict(type='{kinds['retriever']}'{more['retriever']}),\n"

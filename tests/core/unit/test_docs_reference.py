@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import pkgutil
 import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from ais_prompt.catalog import PARTS
+from ais_prompt.cli import main
+from ais_prompt.cli.habits import as_written_here
 from ais_prompt.config import DATASET, META_ROLE, META_TEMPLATE, load_config, parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extension import shipped
@@ -21,6 +25,13 @@ from tools.stub import NAMES
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 LINKING = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+BY_HAND = [page for page in LINKING if page != DOCS / "reference.md" and page.parent.name != "reference"]
+OTHER_TYPES = {"LLM", "adaptive", "bfloat16", "blank", "image_url", "openai.AsyncAzureOpenAI", "text"}
+"""Values of a key ``type`` that name no part: roles, controls, pieces of messages, classes of other packages."""
+ENTRY_POINTS = {"ais_prompt.extensions", "ais_prompt.parts"}
+"""Groups of entry points, which look like modules."""
+MISSPELT = {"GenInferencr", "SameLength"}
+"""Parts that a page names wrongly or before they are there, to show the error."""
 CELL = re.compile(r"(?<!\\)\|")
 
 
@@ -77,6 +88,26 @@ def test_import_lines_work() -> None:
         exec(line, {})
 
 
+@pytest.mark.thorough
+def test_modules_and_names_that_pages_mention_are_there() -> None:
+    """Dotted names in code, and paths of files below the package."""
+    for page in BY_HAND:
+        text = page.read_text("utf-8")
+        for dotted in re.findall(r"`(ais_prompt(?:\.\w+)+)`", text):
+            assert dotted in ENTRY_POINTS or find_dotted(dotted), f"{page.name}: {dotted}"
+        for path in re.findall(r"`(?:ais_prompt/)?(\w+/[\w/]+\.py)`", text):
+            folder = ROOT / "ais_prompt" / path.split("/")[0]
+            assert not folder.is_dir() or (ROOT / "ais_prompt" / path).is_file(), f"{page.name}: {path}"
+
+
+def find_dotted(name: str) -> object:
+    """Return the module of a dotted name, or what the name in it stands for; None if there is none."""
+    try:
+        return pkgutil.resolve_name(name)
+    except (AttributeError, ImportError):
+        return None
+
+
 def anchors(page: Path) -> set[str]:
     return {anchor(heading) for heading in headings(page.read_text("utf-8"))}
 
@@ -91,6 +122,49 @@ def test_links_lead_somewhere() -> None:
             file = (page.parent / path) if path else page
             assert file.exists(), f"{page.name} links to {target}, which does not exist"
             assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_examples_name_parts_that_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    named = set(re.findall(r"""\btype['"]?\s*[=:]\s*['"]([\w.]+)['"]""", text))
+    own = set(re.findall(r"^(?:class|def) (\w+)", text, re.MULTILINE))
+    parts = {name for kind in PARTS.values() for name in kind}
+    known = parts | OTHER_TYPES | MISSPELT
+    unknown = {name for name in named - known if not name.startswith("my_") and name.split(".")[-1] not in own}
+    assert unknown == set(), "no such parts, and the page defines none"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_have_the_options_that_pages_give_them(page: Path) -> None:
+    """Each ``--option`` behind ``aisprompt VERB`` in code is one of the verb, or of no verb where none is named."""
+    assert isinstance(main, click.Group)
+    context = click.Context(main)
+    wrong = []
+    for line in command_lines(page.read_text("utf-8")):
+        words = line.split()[1:]
+        named = main.get_command(context, words[0]) if words and re.fullmatch(r"[a-z-]+", words[0]) else None
+        command = named or main.get_command(context, "run")
+        assert command
+        taken = option_names(main) | option_names(command)
+        words = as_written_here(words[named is not None :], command)  # options of other programs, such as --max-seq-len
+        wrong += [(line, word) for word in words if re.match(r"--[a-z]", word) and word.split("=")[0] not in taken]
+    assert wrong == []
+
+
+def command_lines(text: str) -> list[str]:
+    """The command lines of a page, in blocks and in the text, up to a pipe or a comment."""
+    text = re.sub(r" *\\\n *", " ", text)
+    found = re.findall(r"^(?:    |\$ )?(aisprompt .*)$|`(aisprompt [^`]*)`", text, re.MULTILINE)
+    return [re.split(r" [|#&] ?", block or inline)[0] for block, inline in found]
+
+
+def option_names(command: click.Command) -> set[str]:
+    """The options of a verb, with those of its verbs."""
+    verbs = command.commands.values() if isinstance(command, click.Group) else ()
+    own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    return own.union({"--help"}, *(option_names(verb) for verb in verbs))
 
 
 @pytest.mark.thorough

@@ -41,6 +41,7 @@ EXTENSION = Extension(
 )
 """
 ACTS = """
+from dataclasses import replace
 from pathlib import Path
 
 import click

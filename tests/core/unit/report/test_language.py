@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
+from importlib.resources import files
 
 import pytest
 from rich.console import Console
 
-from ais_prompt.report import label_language, print_summary, term
+from ais_prompt.report import LONG_HEADER, hint_in_language, label_language, print_summary, term
 from ais_prompt.scoring import Row
 
 NAMES = ("AISPROMPT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
@@ -42,3 +44,37 @@ def test_only_a_terminal_has_chinese_headings(monkeypatch: pytest.MonkeyPatch, t
     print_summary([row], Console(file=stream, width=120, force_terminal=terminal, color_system=None, _environ={}))
     assert ("数据集" in stream.getvalue()) == terminal
     assert ("dataset" in stream.getvalue()) != terminal
+
+
+HINTS = {
+    "Next:": "接下来:",
+    "Run folder: outputs/Next/1": "运行文件夹: outputs/Next/1",
+    "  look at every sample        aisprompt view sums": "  查看每个样本                aisprompt view sums",
+    "  ask a random sample instead aisprompt run": "  改为询问随机样本            aisprompt run",
+    "  see what was sent           aisprompt view-prompt 'Next:  score.py'": (
+        "  查看发送的内容              aisprompt view-prompt 'Next:  score.py'"
+    ),
+    "  summary       all of this as txt, csv, md and json": "  summary       以上内容的 txt、csv、md 和 json",
+    "score: n  failed": "score: n  failed",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("line", HINTS)
+def test_labels_of_hints_are_translated_and_columns_stay(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setenv("AISPROMPT_LANG", "en")
+    assert hint_in_language(line) == line
+    monkeypatch.setenv("AISPROMPT_LANG", "zh")
+    assert hint_in_language(line) == HINTS[line]
+
+
+def test_no_word_is_translated_twice() -> None:
+    package = files("ais_prompt.report")
+    paths = ("zh.json", "hints_zh.json", "web/assets/zh.json")
+    words = [word for path in paths for word in json.loads((package / path).read_text("utf-8"))]
+    assert len(words) == len(set(words))
+
+
+def test_the_words_of_every_table_of_a_terminal_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AISPROMPT_LANG", "zh")
+    assert [name for name in LONG_HEADER if name != "stderr" and term(name) == name] == []

@@ -14,19 +14,12 @@ from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.config import META_ROLE, META_TEMPLATE, READER, TEMPLATE, TURN, KeyTable, all_tables, keys_of
 from ais_prompt.reference import Entry, entries, read_docstring
-from tools.reference import ROOT, pages
 
 
 @pytest.fixture(scope="module")
 def described() -> list[Entry]:
     """All entries, those of commands included."""
     return [*entries(), *command_entries()]
-
-
-@pytest.mark.thorough
-def test_all_pages_are_written() -> None:
-    """`tests/conftest.py` writes them where they are missing, and the tests of links read them."""
-    assert all((ROOT / path).is_file() for path in pages())
 
 
 @pytest.mark.thorough
