@@ -3,6 +3,7 @@
 const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed"];
 const WORST_FIRST = ["wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right"];  // as in index.py
 const STATE_WORDS = { unparsed: "no answer", truncated: "cut" };  // the others are words already
+const ABOUT_STATES = { unparsed: "unparsed: nothing was extracted from the answer", truncated: "truncated: the answer was cut at max_out_len" };
 
 /** The word for a state, as in a terminal; files and addresses have its name. */
 function stateWord(state) {

@@ -17,7 +17,7 @@ addEventListener("DOMContentLoaded", begin);
 function drawOverview() {
   readGroups();
   byId("title").replaceChildren(plain(data.name));
-  byId("headline").replaceChildren(...headline().flat().filter(Boolean));
+  byId("headline").replaceChildren(...headline().flat());
   byId("subtitle").replaceChildren(subtitle());
   byId("head").replaceChildren(...causes());
   if (data.has_samples === false) {

@@ -115,7 +115,7 @@ function answerFacts(answer) {
     answer.nll == null ? null : say("negative log-likelihood {number} nats", { number: figure(answer.nll) }),
     answer.seconds ? seconds(answer.seconds) : null,
     answer.first_token_seconds ? say("first token after {time}", { time: seconds(answer.first_token_seconds) }) : null,
-    answer.retried_with ? say("asked again with max_out_len={number}: the first answer was truncated", { number: answer.retried_with }) : null,
+    answer.retried_with ? say("asked again with max_out_len={number}: the first answer was cut", { number: answer.retried_with }) : null,
     answer.attempts > 1 ? say("{number} attempts", { number: answer.attempts }) : null,
   ].filter(Boolean);
 }

@@ -27,7 +27,7 @@ function lossNotes(choose) {
     if (!tasks.length) return null;
     const sum = (valueOf) => tasks.reduce((all, task) => all + valueOf(task), 0);
     const worst = tasks.slice(0, WORST).map((task) => lossButton(task, state, choose));
-    const more = tasks.length > WORST ? say("{number} more tasks", { number: count(tasks.length - WORST) }) : null;
+    const more = tasks.length > WORST ? say("{number} more", { number: count(tasks.length - WORST) }) : null;
     return el("li", {}, el("i", { class: `swatch ${state}` }), el("b", {}, `${count(sum((task) => task.states[state]))} ${stateWord(state)}`), el("span", { class: "soft" }, [...worst, more].filter(Boolean).map((part) => [" · ", part])));
   });
   const scoredLines = new Set(data.scores.filter((line) => taskOf(line) && passesTask(taskOf(line))).map(keyOf));
@@ -92,7 +92,7 @@ function headline() {
   if (!found.length) return [];
   const shown = found.slice(0, WORST).map(({ model, value, fraction, ends, title }) => el("span", { title }, models.length > 1 ? `${shortened(plain(model), HEADING)} ` : "", el("b", {}, scored(value, fraction ?? true)), ends ? el("span", { class: "soft" }, ` ${ends}`) : ""));
   const of = datasets.length > 1 ? el("span", { class: "soft" }, `${say("mean of {number}", { number: counted(datasets.length, "dataset") })}:`) : "";
-  return [of, shown, found.length > WORST ? "…" : ""];
+  return [of, " ", shown.flatMap((one, place) => (place ? [" · ", one] : [one])), found.length > WORST ? " · …" : ""];
 }
 
 /** A score as a cell of the matrix; null without a line. */
@@ -106,7 +106,7 @@ function scoreOf(line, isNamed, choose) {
   const ends = span(line.ci95_low, line.ci95_high, line.fraction);
   const whole = line.of ?? (line.population && line.population * line.repeats);
   const size = task && `${whole ? say("{number} of {all}", { number: count(line.n), all: counted(whole, "sample") }) : counted(task.samples, "sample")}: ${statesText(task.states)}`;
-  const finished = line.finished != null ? say("{score} without truncated answers", { score: scored(line.finished, line.fraction) }) : null;
+  const finished = line.finished != null ? say("{score} without cut answers", { score: scored(line.finished, line.fraction) }) : null;
   const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, boundsText(line), finished, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
   return {
     value: line.score,

@@ -42,6 +42,7 @@ function showSides() {
   if (sideModels().length < 2) {
     sides.found = null;
     chips.hidden = true;
+    chips.replaceChildren();
     sides.panel.replaceChildren(el("p", { class: "empty soft" }, say("Choose two models or more.")));
     return undefined;
   }
