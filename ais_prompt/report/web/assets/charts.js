@@ -5,7 +5,7 @@ const LINE = 14;  // height of a line of text
 const GAP = 12;  // least room between two texts on a line
 const measuring = document.createElement("canvas").getContext("2d");
 measuring.font = '12px system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif';  // as style.css has it
-const NAME_END = 8;  // characters of a name that are always shown
+const WHOLE_NAME = 12;  // characters; shorter names are not cut
 const HUES = 8;  // of models, --hue-0 to --hue-7
 const SHAPES = [(x, y) => svg("circle", { cx: x, cy: y, r: 4.2 }), (x, y) => svg("path", { d: `M${x - 4} ${y - 4}h8v8h-8z` }), (x, y) => svg("path", { d: `M${x} ${y - 5}l5 9h-10z` }), (x, y) => svg("path", { d: `M${x} ${y - 5.4}l5.4 5.4l-5.4 5.4l-5.4 -5.4z` })];
 const PNG_SCALE = 2;
@@ -98,11 +98,10 @@ function shortened(text, room) {
 /** Return a name for a line that may be too narrow: its middle is left out then, since names often differ at their ends. */
 function cutName(name) {
   const characters = [...plain(name)];
-  if (characters.length <= 2 * NAME_END) return characters.join("");
-  const [start, end] = [characters.slice(0, -NAME_END), characters.slice(-NAME_END)].map((part) => part.join(""));
-  const head = el("span", { class: "cut" }, start);
-  head.style.maxWidth = `calc(100% - ${(textWidth(end) / 11).toFixed(2)}em)`;  // measured at 12px, with room for bold
-  return [head, end];
+  if (characters.length <= WHOLE_NAME) return characters.join("");
+  const middle = Math.ceil(characters.length / 2);
+  const half = (...ends) => characters.slice(...ends).join("");
+  return [el("span", { class: "cut" }, half(0, middle)), el("span", { class: "cut" }, el("bdi", {}, half(middle)))];
 }
 
 /** A scale from values to pixels; logarithmic if `isLog`. */

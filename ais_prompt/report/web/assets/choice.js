@@ -10,7 +10,7 @@ function drawChoice(key, { all, several, groups = [] }) {
   menu.hidden = present.length < 2;
   const box = (name, members, kind) => {
     const input = el("input", { type: "checkbox", onchange: () => choose(members, input.checked) });
-    return el("label", { class: kind, dir: "auto", title: plain(name), "data-names": JSON.stringify(members) }, input, el("span", {}, cutName(name)), members.length > 1 ? el("span", { class: "soft" }, count(members.length)) : null);
+    return el("label", { class: kind, dir: "auto", title: plain(name), "data-names": JSON.stringify(members) }, input, el("span", {}, plain(name)), members.length > 1 ? el("span", { class: "soft" }, count(members.length)) : null);
   };
   const choose = (members, isChosen) => {
     for (const name of members) filters[key][isChosen ? "add" : "delete"](name);
