@@ -14,6 +14,15 @@ SNIPPET: Final = 120
 """Maximum number of characters of a text in one line."""
 _LABEL: Final = re.compile(r"\s*([^\s:：.]+( [^\s:：.]+)?[:：.]|\S+)")
 """How a line begins: ``Question:``, ``Question 3:``, ``A.``, or its first word."""
+_MARKER: Final = re.compile(
+    r"((?:<[|｜][^<>|｜\n]{1,40}[|｜]?>|<[^<>|｜\n]{1,40}[|｜]>|</?s>|<[be]os>"
+    r"|<(?:start|end)_of_turn>|<extra_id_\d+>|\[/?INST\])"
+    r"(?:\s{0,2}(?:system|developer|user|assistant|model|tool)(?=\s*(?:\n|<|$)))?)",
+    re.IGNORECASE,
+)
+"""A special token of a chat template, with the role that follows it, as in ``<|im_start|>user`` and ``[INST]``."""
+_OF_ANSWER: Final = re.compile(r"assistant|model|/INST", re.IGNORECASE)
+"""Such a marker before an answer of the model."""
 
 
 def questions(predictions: Sequence[Prediction]) -> list[str]:
@@ -68,9 +77,22 @@ def _last_text(prediction: Prediction) -> str:
     if not isinstance(prompt, str) and prompt and not isinstance(prompt[0], ChatMessage):
         prompt = prompt[0]
     if isinstance(prompt, str):
-        return prompt
+        return _last_asked(prompt)
     last = prompt[-1].content if prompt else ""
     return last if isinstance(last, str) else _text(prompt_to_json(prompt[-1:]))
+
+
+def _last_asked(prompt: str) -> str:
+    """Return the last message that is no answer, of a text that a chat template made; any other text as it is."""
+    asked, markers = prompt, ""
+    for place, piece in enumerate(_MARKER.split(prompt)):
+        if place % 2:
+            markers += piece
+        elif piece.strip():
+            if place and not _OF_ANSWER.search(markers):
+                asked = piece.strip()
+            markers = ""
+    return asked
 
 
 def _text(prompt: str | Sequence[Mapping[str, Any]]) -> str:

@@ -33,8 +33,10 @@ from ais_prompt.types import Prediction, prompts_to_json
 from ais_prompt.utils import encode_finite, exception_line
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
-"""In the order in which they are shown and sorted."""
-VERSION: Final = 6
+"""In the order in which they are shown."""
+WORST_FIRST: Final = ("wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right")
+"""In the order in which they are sorted."""
+VERSION: Final = 7
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""
@@ -61,7 +63,8 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 Batch: TypeAlias = Sequence[tuple[Prediction, dict[str, Any]]]
 """Samples with their lines of the table."""
 ORDERS: Final = {
-    **{name: name for name in ("state", "question", "extracted", "gold", "value", "seconds", "model", "dataset")},
+    "state": f"CASE state {' '.join(f'WHEN {STATES.index(one)} THEN {at}' for at, one in enumerate(WORST_FIRST))} END",
+    **{name: name for name in ("question", "extracted", "gold", "value", "seconds", "model", "dataset")},
     "index": '"index"',
     "length": "CASE unit WHEN 'tokens' THEN tokens ELSE characters END",
 }

@@ -33,6 +33,7 @@ COLUMNS: Final = (
     "state",
     "value",
     "extracted",
+    "unread",
     "gold",
     "tokens",
     "characters",
@@ -40,7 +41,8 @@ COLUMNS: Final = (
     "reason",
     "columns",
 )
-"""The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
+"""The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task. ``unread``
+is the last line of an answer from which nothing was extracted; ``seconds`` are rounded to 10 microseconds."""
 
 
 class TaskTotals:
@@ -232,6 +234,7 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
         "state": _state(prediction, detail.status if detail else None, rightness),
         "value": value,
         "extracted": snippet(detail.extracted if detail else None),
+        "unread": _unread(prediction) if detail and detail.extracted is None else None,
         "gold": snippet(detail.gold if detail else prediction.gold),
         "tokens": _tokens(prediction.completions),
         "characters": _characters(prediction.completions),
@@ -248,6 +251,12 @@ def _state(prediction: Prediction, status: str | None, rightness: float | None) 
     if status != "scored" or rightness is None or not 0 <= rightness <= 1:
         return status
     return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"
+
+
+def _unread(prediction: Prediction) -> str | None:
+    """Return the last line of the last answer, where a conclusion mostly is; None if the answers are empty."""
+    texts = [text for answer in _answers(prediction.completions) if (text := answer.text.strip())]
+    return snippet(texts[-1].rpartition("\n")[2]) if texts else None
 
 
 def _tokens(completions: Sequence[Completion]) -> int | None:
@@ -270,4 +279,5 @@ def _seconds(prediction: Prediction) -> float | None:
     """Return the seconds of a sample: turns are sequential; labels and answers to the same prompt are concurrent."""
     times = [completion.seconds for completion in prediction.completions]
     one_after_the_other = len(times) > 1 and len(prompts_of(prediction)) > 1
-    return finite(sum(times) if one_after_the_other else max(times, default=0.0))
+    seconds = finite(sum(times) if one_after_the_other else max(times, default=0.0))
+    return None if seconds is None else round(seconds, 5)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -57,6 +58,8 @@ REPORT_SCRIPTS: Final = (
     "filters.js",
     "report.js",
 )
+_COMMENT: Final = re.compile(r"^[ \t]*(?:/\*\*[\s\S]*?\*/|//.*)\n", re.MULTILINE)
+"""Whole lines of comments in a script; a page has none, so that it is smaller."""
 REPORT_LIBRARIES: Final = ("marked", "temml")
 """Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
 RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "further.js", *tab_assets(".js"), "runs.js")
@@ -97,7 +100,7 @@ def page_pieces(
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
-    script = "\n".join(map(asset, scripts))
+    script = _COMMENT.sub("", "\n".join(map(asset, scripts)))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     # Only this style, these scripts, and media in the page.
     scripts_hashed = " ".join(map(source_hash, [script, *vendored.values()]))

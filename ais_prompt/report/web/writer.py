@@ -12,7 +12,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import questions
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
-from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
+from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
@@ -74,7 +74,8 @@ def forget_report(folder: RunFolder) -> None:
 def _parts(totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]) -> Iterator[tuple[str, Any]]:
     """Yield name and JSON value of each part of a task: ``chunk-N``, counted from 0, and then its ``table``.
 
-    The table has the columns of all samples, and in ``chunks`` how many samples each chunk holds.
+    The table has the columns of all samples, of `UNITS` the one that is shown, and in ``chunks`` how many samples each
+    chunk holds.
 
     Args:
         totals: of the task; all its samples are added.
@@ -89,7 +90,7 @@ def _parts(totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]) -> I
         table["question"] += questions(predictions)
         table["chunks"].append(len(rows))
     if table["chunks"]:
-        yield "table", table
+        yield "table", {name: column for name, column in table.items() if name not in {*UNITS} - {totals.unit}}
 
 
 def _chunks(

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.report import write_report
 from ais_prompt.store import RunFolder
-from tests.core.browser.sample_run import make_sample_run
+from tests.core.browser.sample_run import make_sample_run, make_small_run
 from tests.core.e2e.project import Project
 from tools.chromium import PROGRAM, Page, browser
 
@@ -46,6 +46,16 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = make_sample_run(tmp_path_factory.mktemp("runs"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AISPROMPT_LANG", "en")
+        write_report(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run of one model and one dataset."""
+    folder = make_small_run(tmp_path_factory.mktemp("small"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AISPROMPT_LANG", "en")
         write_report(folder)

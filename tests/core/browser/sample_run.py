@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -95,6 +96,16 @@ def make_sample_run(root: Path) -> RunFolder:
     record = {"status": "finished", "sessions": [session], "versions": {"python": "3.11"}}
     write_json_atomic(folder.run_file, {**record, "tasks": {"large/sums": {"speed": speed}}})
     folder.config_file.write_text(f"# {HOSTILE}\nmodels = [...]\n", "utf-8", "backslashreplace")
+    return folder
+
+
+def make_small_run(root: Path) -> RunFolder:
+    """One model, one dataset: 100 sums."""
+    folder = RunFolder(root / "small" / "20260131_120000")
+    rows = summary_rows([_task(folder, "large", "sums", list(islice(_sums(7), 100)))])
+    write_summary(folder.summary_dir, rows, rows)
+    write_json_atomic(folder.run_file, {"status": "finished", "sessions": [], "versions": {}, "tasks": {}})
+    folder.config_file.write_text("models = [...]\n")
     return folder
 
 

@@ -44,6 +44,14 @@ def column(page: Page, name: str) -> list[str]:
     return page.texts(f"#rows .cell.{name}")
 
 
+def unfold_scores(page: Page) -> None:
+    """Unfold the chart of the scores, which stays so."""
+    page.wait_for("document.querySelector('#panel-scores .folded-chart').checkVisibility()")
+    if not page.value("document.querySelector('#panel-scores .folded-chart').open"):
+        page.click("#panel-scores .folded-chart summary")
+    page.wait_for("document.querySelector('#panel-scores .chart-plot')")
+
+
 def opened(page: Page) -> str:
     """Dataset, model, row and id of the open sample."""
     page.wait_for(OPEN)
@@ -56,8 +64,8 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     tab(page, "scores")
     assert page.value("document.querySelector('.matrix .score').title").split("\n") == [
         "27.3 % (95 %: 22.5–32.6)",
-        "300 samples: 81 right, 210 wrong, 3 unparsed, 3 truncated, 3 failed",
-        "bounds 27.0–30.0",
+        "300 samples: 81 right, 210 wrong, 3 no answer, 3 cut, 3 failed",
+        "27.0 % if all answers without a score were wrong, 30.0 % if all were right",
     ]
     needed = "repeated: a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)"
     assert page.texts(".notes li") == [f"small/{needed}", f"large/{needed}"]
@@ -71,14 +79,24 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 300"]
 
 
-def test_the_score_of_the_finished_answers_and_its_bounds_are_above_the_chart(page: Page) -> None:
-    page.value(
-        "Object.assign(data.scores[0], { finished: 0.75, truncated: 7, n: 219, bound_low: 0.5, bound_high: 0.625 })"
-    )
+def test_answers_without_a_score_are_named_unparsed_first_and_lead_to_their_samples(page: Page) -> None:
+    page.value("Object.assign(data.scores[0], { finished: 0.75, bound_low: 0.5, bound_high: 0.625 })")
     tab(page, "scores")
-    words = "small/sums: 7 of 219 answers truncated; 75.0 % without truncated answers, bounds 50.0–62.5"
-    assert page.texts(".notes li")[0] == words
-    assert "75.0 % without truncated answers" in page.value("document.querySelector('.matrix tbody .score').title")
+    assert page.texts(".losses li") == [
+        "6 no answer · small/sums 3 of 300 · large/sums 3 of 300",
+        "8 cut · small/通用-chat 1 of 7 · large/通用-chat 1 of 7 · small/sums 3 of 300 (75.0 % without them) · 1 more",
+        "6 failed · small/sums 3 of 300 · large/sums 3 of 300",
+    ]
+    title = page.value("document.querySelector('.matrix tbody .score').title")
+    assert "75.0 % without cut answers" in title
+    assert "50.0 % if all answers without a score were wrong, 62.5 % if all were right" in title
+    assert "samples below the full score" in page.texts(".legend")[0], "what the red dot counts"
+    page.click(".losses button", 1)
+    assert found(page) == f"3 of {ALL}"
+    assert set(column(page, "state")) == {"no answer"}
+    tab(page, "scores")
+    bounds = "67.0 % if all answers without a score were wrong, 70.0 % if all were right"
+    assert page.texts(".losses li")[-1] == bounds, "only one task is shown"
 
 
 def test_numbers_are_rounded_as_in_a_terminal(page: Page) -> None:
@@ -99,7 +117,7 @@ def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:
     assert found(page) == f"7 of {ALL}"
     choose(page, "dataset", "通用-chat")
     assert found(page) == f"1 of {ALL}"
-    assert page.texts("[data-state=truncated]") == ["truncated 1"]
+    assert page.texts("[data-state=truncated]") == ["cut 1"]
     assert page.texts("#model summary") == ["small"]
     choose(page, "dataset", "sums")
     assert found(page) == f"7 of {ALL}"
@@ -173,6 +191,7 @@ def test_scores_are_a_matrix_of_models_and_datasets(page: Page, sample_run: RunF
 
 def test_the_matrix_is_sorted_by_name_and_by_any_model(page: Page, sample_run: RunFolder) -> None:
     open_report(page, sample_run.report)
+    unfold_scores(page)
     page.click(".matrix thead button", 1)
     assert page.texts(".matrix tbody th") == ["通用-chat", "repeated", "choice", "sums"]
     assert page.value("document.activeElement.dataset.focus") == "sort small"
@@ -195,8 +214,7 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     assert page.texts(".notes li") == ["60 tasks, m0/mmlu-0: 5 of 6 wrong answers contain the gold answer: try this"]
     size = "2 models · 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"
     assert page.texts(".causes li") == [f"m2, m3 ModelError: HTTP 401, request 'mmlu-0' {size}"]
-    above = "document.querySelector('.notes').nextElementSibling.querySelector('.chart-plot') !== null"
-    page.wait_for(above)
+    assert page.value("document.querySelector('.notes').nextElementSibling.className") == "folded-chart"
     page.click(".matrix .fold-group", 0)
     assert len(page.texts(".matrix tbody th")) == 23
     assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
@@ -240,6 +258,86 @@ SUITE = """
 """
 
 
+def test_a_run_of_one_task_opens_with_its_score_and_what_went_wrong(page: Page, small_run: RunFolder) -> None:
+    open_report(page, small_run.report)
+    assert page.texts("#headline") == ["67.7 % 58.0–76.1"]
+    assert column(page, "state")[:4] == ["wrong"] * 4
+    page.value("table.select(99)")
+    assert column(page, "state")[-1] == "right"
+    page.value("toggleStates(['unparsed', 'truncated', 'failed'])")
+    shown = dict(zip(column(page, "state"), column(page, "extracted"), strict=True))
+    assert shown == {"failed": "timeout", "cut": "“Well, let us see. Twice”", "no answer": "“I would rather not say.”"}
+    page.requests.clear()  # of the other file
+
+
+def test_the_scores_of_several_models_are_beside_the_title_the_best_first(page: Page) -> None:
+    assert page.texts("#headline") == ["mean of 4 datasets: large 71.9 % · small 39.3 %"]
+
+
+PLACES = (
+    "[...document.querySelectorAll('#tabs, #tabs button')].map((one) => JSON.stringify(one.getBoundingClientRect()))"
+)
+
+
+@pytest.mark.parametrize("more_models", [False, True])
+def test_tabs_stay_where_they_are(page: Page, more_models: bool) -> None:
+    page.resize(1400, 700)
+    if more_models:
+        page.value(SUITE)
+    for scroll in (0, 40):
+        page.value("showTab('scores')")
+        page.value(f"scrollTo(0, {scroll})")
+        before = page.value(PLACES)
+        for place in range(len(page.texts("#tabs button"))):
+            page.click("#tabs button", place)
+            assert page.value(PLACES) == before
+
+
+def test_a_question_mark_shows_the_keys_on_every_tab(page: Page) -> None:
+    page.click("#rows .row", 1)
+    opened(page)
+    page.press("?")
+    assert page.texts("#keys dd")[:2] == ["next, previous", "open"]
+    page.press("j")
+    page.press("Escape")
+    assert page.texts("#keys dd") == []
+    assert opened(page).startswith("sums · small · row 1"), "neither j nor Escape went to the sample"
+    tab(page, "run")
+    page.press("?")
+    assert page.texts("#keys dd")
+    page.press("?")
+    assert page.texts("#keys dd") == []
+    assert page.value("shownTab()") == "run"
+
+
+def test_a_long_menu_has_a_search_and_long_names_keep_their_ends(page: Page) -> None:
+    assert page.value("document.querySelector('#dataset input[type=search]')") is None
+    page.value(SUITE.replace("`${name}-${place}`", "`${name}-of_a_suite_with_a_very_long_name_indeed-${place}`"))
+    page.value("showTab('scores'), foldAll(false), drawShown()")
+    page.resize(500, 900)
+    ends = """[...document.querySelectorAll('.matrix tbody .member th')].map((one) => {
+        const [start, end] = one.firstChild.children;
+        const [inner, outer] = [end.firstChild, one].map((each) => each.getBoundingClientRect().right);
+        return start.scrollWidth > start.clientWidth && inner <= outer;
+    })"""
+    assert set(page.value(ends)) == {True}
+    page.click("#dataset summary")
+    page.wait_for("document.activeElement.matches('#dataset input')")
+    page.type("INDEED-19")
+    assert page.texts("#dataset label") == ["mmlu 20", "mmlu-of_a_suite_with_a_very_long_name_indeed-19"]
+    page.click("#dataset label:not([hidden])", 1)
+    assert page.value("[...filters.dataset]") == ["mmlu-of_a_suite_with_a_very_long_name_indeed-19"]
+
+
+def test_the_whole_cell_of_the_matrix_is_a_button(page: Page) -> None:
+    tab(page, "scores")
+    box = page.value("document.querySelector('.matrix tbody td').getBoundingClientRect().toJSON()")
+    at = {"x": box["x"] + 4, "y": box["y"] + 4, "button": "left", "clickCount": 1}
+    for kind in ("mousePressed", "mouseReleased"):
+        page.call("Input.dispatchMouseEvent", type=kind, **at)
+    assert found(page) == f"300 of {ALL}"
+
+
 def test_a_click_in_the_matrix_shows_these_samples(page: Page) -> None:
     tab(page, "scores")
     page.click(".matrix button.score", 1)
@@ -274,11 +372,11 @@ def test_chips_count_what_the_search_finds(page: Page) -> None:
     page.click("#query")
     page.type("I would rather")
     page.wait_for(f"document.querySelector('#found').textContent === '6 of {ALL}'")
-    assert page.texts("[data-state=unparsed]") == ["unparsed 6"]
+    assert page.texts("[data-state=unparsed]") == ["no answer 6"]
     assert page.texts("[data-state=right]") == ["right 0"]
     state(page, "wrong")
     assert found(page) == f"0 of {ALL}"
-    assert page.texts("[data-state=unparsed]") == ["unparsed 6"]
+    assert page.texts("[data-state=unparsed]") == ["no answer 6"]
 
 
 def test_an_open_sample_closes_when_the_filters_leave_it_out(page: Page) -> None:
@@ -441,6 +539,8 @@ def test_no_text_of_a_chart_lies_on_another_and_no_table_is_cut(page: Page, widt
     page.value(f"for (const one of [...data.tasks, ...data.scores]) {longer}; data = {{ ...data }}; drawOverview()")
     for name in ("answers", "scores"):
         tab(page, name)
+        if name == "scores":
+            unfold_scores(page)
         page.wait_for(f"document.querySelector('#panel-{name} .chart-plot')")
         assert page.value(TEXTS_ON_TEXTS.replace("PANEL", f"#panel-{name}")) == []
     assert page.value(
@@ -631,7 +731,7 @@ def test_charts_have_round_ticks_at_every_width(page: Page) -> None:
     for width in (420, 1400):
         page.resize(width, 900)
         tab(page, "scores")
-        page.wait_for("document.querySelector('.chart-plot .tick')?.checkVisibility()")
+        unfold_scores(page)
         assert drawn(page, "#panel-scores .chart-plot .tick") == ["20 %", "40 %", "60 %", "80 %", "100 %"]
         assert drawn(page, "#panel-scores .chart-plot .label")[:4] == ["small", "large", "sums", "27.3–67.7 %"]
         tab(page, "answers")
@@ -671,7 +771,7 @@ def saved(page: Page, selector: str) -> list[str]:
 
 def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
     tab(page, "scores")
-    page.wait_for("document.querySelector('.chart-plot')")
+    unfold_scores(page)
     name, text = saved(page, ".saves button")
     assert name == "mixed-Scores-with-95-intervals.svg"
     assert text.startswith("<svg ")

@@ -20,7 +20,7 @@ function besideAnswers(rows, shown) {
   const texts = shown.map(({ chunk, sample }) => sample.requests.flatMap(({ answers }) => answers.map((answer) => answerText(chunk, answer))));
   const turns = Array.from({ length: Math.max(...texts.map(({ length }) => length)) }, (_, turn) => changedWords(texts[0][turn] ?? "", texts[1][turn] ?? ""));
   const cards = rows.map((row, side) => el("div", { class: "card" },
-    el("h4", {}, el("i", { class: `swatch ${row.state}` }), plain(row.task.model), el("span", { class: "soft" }, ` ${say(row.state)}, ${say("extracted")} ${row.extracted == null ? say("nothing") : plain(row.extracted)}`)),
+    el("h4", {}, el("i", { class: `swatch ${row.state}` }), plain(row.task.model), el("span", { class: "soft" }, ` ${stateWord(row.state)}, ${say("extracted")} ${row.extracted == null ? say("nothing") : plain(row.extracted)}`)),
     turns.map((turn) => el("div", { class: "answer" }, markedText(turn[side])))));
   return el("section", { class: "cards two" }, cards);
 }

@@ -5,6 +5,7 @@ const LINE = 14;  // height of a line of text
 const GAP = 12;  // least room between two texts on a line
 const measuring = document.createElement("canvas").getContext("2d");
 measuring.font = '12px system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif';  // as style.css has it
+const WHOLE_NAME = 12;  // characters; shorter names are not cut
 const HUES = 8;  // of models, --hue-0 to --hue-7
 const SHAPES = [(x, y) => svg("circle", { cx: x, cy: y, r: 4.2 }), (x, y) => svg("path", { d: `M${x - 4} ${y - 4}h8v8h-8z` }), (x, y) => svg("path", { d: `M${x} ${y - 5}l5 9h-10z` }), (x, y) => svg("path", { d: `M${x} ${y - 5.4}l5.4 5.4l-5.4 5.4l-5.4 -5.4z` })];
 const PNG_SCALE = 2;
@@ -85,11 +86,22 @@ function textWidth(text) {
   return measuring.measureText(text).width;
 }
 
-/** Return a text that fits into a width; its end is left out if it must be. */
+/** Return a text that fits into a width; its middle is left out if it must be. */
 function shortened(text, room) {
-  let shown = text;
-  while (shown && textWidth(shown) > room) shown = `${shown.replace(/…$/, "").slice(0, -1)}…`.replace(/^…$/, "");
-  return shown;
+  if (textWidth(text) <= room) return text;
+  let kept = text.length - 1;
+  const cut = () => `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}`;
+  while (kept > 1 && textWidth(cut()) > room) kept -= 1;
+  return kept > 1 ? cut() : "";
+}
+
+/** Return a name for a line that may be too narrow: its middle is left out then, since names often differ at their ends. */
+function cutName(name) {
+  const characters = [...plain(name)];
+  if (characters.length <= WHOLE_NAME) return characters.join("");
+  const middle = Math.ceil(characters.length / 2);
+  const half = (...ends) => characters.slice(...ends).join("");
+  return [el("span", { class: "cut" }, half(0, middle)), el("span", { class: "cut" }, el("bdi", {}, half(middle)))];
 }
 
 /** A scale from values to pixels; logarithmic if `isLog`. */

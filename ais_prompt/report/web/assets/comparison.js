@@ -1,6 +1,7 @@
 "use strict";
 // A comparison of two runs: the table, the causes of each difference, and the samples that changed.
 
+const ABOUT = { "95 %": "95 % interval of the difference", n: "samples that both have", "p (Holm)": "Probability of such a difference by chance, adjusted for the number of rows (Holm)" };
 const FEW = 6;  // datasets in the order of the config; more are sorted, the worst first, and folded
 const data = JSON.parse(byId("data").textContent);
 const isSuite = data.comparisons.length > FEW;
@@ -72,7 +73,7 @@ function differences() {
   const rest = data.comparisons.slice(STEP);
   const more = el("button", { type: "button", class: "more", onclick: () => { body.append(...rest.map(row)); more.remove(); } }, say("Show more ({number} left)", { number: count(rest.length) }));
   return [el("table", { class: `scores${isSuite ? " suite" : ""}` },
-    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: ["dataset", "model", "metric"].includes(head) ? "" : "number" }, say(head))), el("th", { scope: "col", class: "plotted" }, axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, signed(tick, { fraction: true }).replace(/\.0$/, "")]))))),
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: ["dataset", "model", "metric"].includes(head) ? "" : "number", title: ABOUT[head] && say(ABOUT[head]) }, say(head))), el("th", { scope: "col", class: "plotted" }, axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, signed(tick, { fraction: true }).replace(/\.0$/, "")]))))),
     body), ...(rest.length ? [more] : [])];
 }
 

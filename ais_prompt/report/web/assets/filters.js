@@ -10,7 +10,7 @@ function drawFilters() {
   byId("fold").onclick = () => { foldAll(!folded.size); drawShown(); };
   drawColumnFilters();
   const present = STATES.filter((state) => data.tasks.some((task) => task.states[state]));
-  byId("states").replaceChildren(...present.map((state) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-state": state, onclick: (event) => { toggleStates([state]); focusRows(event); } }, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("span", { class: "soft" }))));
+  byId("states").replaceChildren(...present.map((state) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-state": state, title: ABOUT_STATES[state] && say(ABOUT_STATES[state]), onclick: (event) => { toggleStates([state]); focusRows(event); } }, el("i", { class: `swatch ${state}` }), `${stateWord(state)} `, el("span", { class: "soft" }))));
   let waiting;
   byId("query").oninput = () => {
     clearTimeout(waiting);

@@ -2,6 +2,7 @@
 
 const WIDE_UP_TO = 3;  // models with intervals and counts beside the scores
 const LEAST_HEADING = 84;  // pixels; names of models in narrower columns are upright
+const HEADING = 170;  // pixels of a model's name; of a longer one the middle is left out
 const LEAST_COLUMN = 29;  // pixels; a table with narrower columns scrolls
 const sorting = { by: null, down: true };  // a model, "" for the names of datasets, null for the order of the summary
 
@@ -20,15 +21,15 @@ function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
   const range = rangeOf(leaves.flatMap((name) => models.map((model) => cellOf(model, name))));
   const line = (name, kind, heading, cells) => el("tr", { class: kind }, el("th", { scope: "row", dir: "auto", title: plain(name) }, heading), cells.map((cell, place) => matrixCell(cell, { cells, best, range, isWide, choose: cell?.task && (() => choose({ model: models[place], dataset: name })) })));
   const ownLine = (name, kind, heading) => line(name, kind, heading, models.map((model) => cellOf(model, name)));
-  const datasetLine = (name, kind) => ownLine(name, kind, el("button", { type: "button", class: "link", onclick: () => choose({ dataset: name }) }, plain(name)));
+  const datasetLine = (name, kind) => ownLine(name, kind, el("button", { type: "button", class: "link", onclick: () => choose({ dataset: name }) }, cutName(name)));
   const rows = found.flatMap((part) => {
     if (!part.members) return [datasetLine(part.name, null)];
     const group = line(part.name, "group", foldButton(part), models.map((model) => groupCell(model, part, cellOf, format)));
     return folded.has(part.name) ? [group] : [group, ...part.members.map((name) => datasetLine(name, "member"))];
   });
-  const means = averages.filter(has).map((name) => ownLine(name, "average", plain(name)));
+  const means = averages.filter(has).map((name) => ownLine(name, "average", cutName(name)));
   if (leaves.length > 1) means.push(line(say("mean"), "average", say("mean of {number}", { number: counted(leaves.length, "dataset") }), models.map((model) => meanOf(leaves.map((name) => cellOf(model, name)), format))));
-  const head = el("tr", {}, columnHeading("", corner), models.map((model) => columnHeading(model, plain(model))));
+  const head = el("tr", {}, columnHeading("", corner), models.map((model) => columnHeading(model, shortened(plain(model), HEADING), plain(model))));
   const table = el("table", { class: `matrix${isWide ? " wide" : ""}`, "aria-label": label }, el("colgroup", {}, el("col", { class: "names" }), models.map(() => el("col"))), el("thead", {}, head), el("tbody", {}, rows), el("tfoot", {}, means));
   table.style.setProperty("--models", models.length);
   return fitted(el("div", { class: "matrix-frame" }, table), table, models.length);
@@ -45,7 +46,7 @@ function fitted(frame, table, number) {
   return frame;
 }
 
-function columnHeading(name, text) {
+function columnHeading(name, text, title = text) {
   const order = sorting.by !== name ? "none" : sorting.down ? "descending" : "ascending";
   const sort = () => {
     const first = name !== "";  // models: the best first; names: in their order
@@ -54,12 +55,12 @@ function columnHeading(name, text) {
     else sorting.by = null;
     drawShown();
   };
-  return el("th", { scope: "col", "aria-sort": order, title: text }, el("button", { type: "button", "data-focus": `sort ${name}`, onclick: sort }, el("span", {}, text), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order])));
+  return el("th", { scope: "col", "aria-sort": order, title }, el("button", { type: "button", "data-focus": `sort ${name}`, onclick: sort }, el("span", {}, text), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order])));
 }
 
 function foldButton({ name, members }) {
   const toggle = () => { folded[folded.has(name) ? "delete" : "add"](name); drawShown(); };
-  return el("button", { type: "button", class: "fold-group", "aria-expanded": String(!folded.has(name)), "data-focus": `fold ${name}`, onclick: toggle }, el("i", { "aria-hidden": "true" }, folded.has(name) ? "▸" : "▾"), el("span", {}, plain(name)), el("span", { class: "soft" }, count(members.length)));
+  return el("button", { type: "button", class: "fold-group", "aria-expanded": String(!folded.has(name)), "data-focus": `fold ${name}`, onclick: toggle }, el("i", { "aria-hidden": "true" }, folded.has(name) ? "▸" : "▾"), el("span", {}, cutName(name)), el("span", { class: "soft" }, count(members.length)));
 }
 
 /** Sort the parts, and the members of each, by the values of a model or by name; those without a value come last. */
@@ -116,7 +117,7 @@ function matrixCell(cell, { cells, best, range: [low, high], isWide, choose }) {
   const isLess = cells.some((one) => one?.isLess);  // less is better
   const isBest = best && new Set(values).size > 1 && cell.value === (isLess ? Math.min : best)(...values);
   const shown = choose ? el("button", { type: "button", class: "link score", title: cell.title, onclick: choose }, cell.text) : el("span", { class: "score", title: cell.title }, cell.text);
-  const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss)] : [];
+  const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss?.())] : [];
   const drawn = el("td", { class: [isBest && "best", cell.isPartial && "partly"].filter(Boolean).join(" ") || null }, shown, cell.hasGaps ? el("span", { class: "gaps", title: cell.title }, "*") : null, more);
   const share = (cell.value - low) / (high - low);
   if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", (isLess ? 1 - share : share).toFixed(3));

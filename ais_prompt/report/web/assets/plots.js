@@ -1,6 +1,14 @@
 // Scales and axes of plots.
 
 const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed"];
+const WORST_FIRST = ["wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right"];  // as in index.py
+const STATE_WORDS = { unparsed: "no answer", truncated: "cut" };  // the others are words already
+const ABOUT_STATES = { unparsed: "unparsed: nothing was extracted from the answer", truncated: "truncated: the answer was cut at max_out_len" };
+
+/** The word for a state, as in a terminal; files and addresses have its name. */
+function stateWord(state) {
+  return say(STATE_WORDS[state] ?? state);
+}
 
 /** Return the range of all scores and intervals, in tenths, with a margin. */
 function scoreRange(lines) {

@@ -17,6 +17,7 @@ addEventListener("DOMContentLoaded", begin);
 function drawOverview() {
   readGroups();
   byId("title").replaceChildren(plain(data.name));
+  byId("headline").replaceChildren(...headline().flat());
   byId("subtitle").replaceChildren(subtitle());
   byId("head").replaceChildren(...causes());
   if (data.has_samples === false) {
@@ -29,10 +30,13 @@ function drawOverview() {
 async function begin() {
   source = await new (data.served ? ServedSource : FileSource)().open();
   table = new Table(openPosition, applyFilters);
+  if (data.tasks.length === 1) table.sorting = { name: "state", down: false };  // what went wrong first
+  table.drawColumns();
   await readAddress();
   performance.mark("samples");  // what bench/report.py looks for
   for (const kind of ["CSV", "JSON"]) byId(`save-${kind.toLowerCase()}`).onclick = () => exportRows(kind);
   if (data.served) follow();
+  byId("show-keys").onclick = byId("keys").onclick = showKeys;
   addEventListener("hashchange", readAddress);
   addEventListener("keydown", onKey);
   for (const kind of ["click", "keydown"]) addEventListener(kind, closeMenus);
@@ -98,8 +102,10 @@ function toggleRendered() {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target.matches("input, select, textarea");
-  if (event.key === "Escape") return typing ? event.target.blur() : opened && closeSample();
+  if (event.key === "Escape") return byId("keys").open ? undefined : typing ? event.target.blur() : opened && closeSample();
   const leaves = event.key === "Enter" && event.target.id === "query";
+  if (event.key === "?" && !typing) return showKeys();
+  if (byId("keys").open) return undefined;
   const action = !typing || leaves ? keyActions(event)[event.key] : null;
   if (!action) return;
   event.preventDefault();
@@ -107,6 +113,11 @@ function onKey(event) {
   if (shownTab() !== "samples" && !(event.key === "/" && shownTab() === "models")) showTab("samples");
   if (leaves) table.grid.focus();
   action();
+}
+
+/** Show which keys there are, or no longer. */
+function showKeys() {
+  byId("keys").open ? byId("keys").close() : byId("keys").showModal();
 }
 
 /** What each key does, given where the focus is. */

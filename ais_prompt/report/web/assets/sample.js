@@ -14,15 +14,15 @@ async function drawSample(panel, row, shown, position, actions) {
 function heading(row, position, actions) {
   const button = (text, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
   const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · ${say("row")} ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
-  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), say(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", say("Previous sample (k)"), actions.previous), button("↓", say("Next sample (j)"), actions.next), button("✕", say("Close (Esc)"), actions.close)));
+  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), stateWord(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", say("Previous sample (k)"), actions.previous), button("↓", say("Next sample (j)"), actions.next), button("✕", say("Close (Esc)"), actions.close)));
 }
 
 /** Extracted answer and gold, the values, and the reason if the sample is not scored. */
 function verdictPart(chunk, sample, row) {
   const several = sample.verdicts.length > 1;
   const repeated = sample.verdicts.some((verdict) => verdict.status);
-  const head = [several ? el("td") : null, header("", say("Extracted")), header("", say("Gold")), repeated ? header("", say("State")) : null, repeated ? header("number", say("Score")) : null];
-  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, say("nothing"), verdict.reading), value(chunk, verdict.gold, say("none")), repeated ? [cell("", say(verdict.status), verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const head = [several ? el("td") : null, header("", say("Extracted")), el("th", { scope: "col", title: say(GOLD) }, say("Gold")), repeated ? header("", say("State")) : null, repeated ? header("number", say("Score")) : null];
+  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, say("nothing"), verdict.reading), value(chunk, verdict.gold, say("none")), repeated ? [cell("", stateWord(verdict.status), verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
   const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? say("none") : figure(number))));
   const reasons = [sample.reason, sample.failed_turn && say("turn {number} has no answer", { number: sample.failed_turn })].filter(Boolean);
   return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
@@ -115,7 +115,7 @@ function answerFacts(answer) {
     answer.nll == null ? null : say("negative log-likelihood {number} nats", { number: figure(answer.nll) }),
     answer.seconds ? seconds(answer.seconds) : null,
     answer.first_token_seconds ? say("first token after {time}", { time: seconds(answer.first_token_seconds) }) : null,
-    answer.retried_with ? say("asked again with max_out_len={number}: the first answer was truncated", { number: answer.retried_with }) : null,
+    answer.retried_with ? say("asked again with max_out_len={number}: the first answer was cut", { number: answer.retried_with }) : null,
     answer.attempts > 1 ? say("{number} attempts", { number: answer.attempts }) : null,
   ].filter(Boolean);
 }

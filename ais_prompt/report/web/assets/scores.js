@@ -1,5 +1,7 @@
 // The tab of scores: a matrix of each metric, the models of each dataset on one axis, and scores by columns of the data.
 
+const UNSCORED = ["unparsed", "truncated", "failed"];
+const LOSS_NAME = 260;  // pixels of the name of a task in a wide window
 const MANY_GAPS = 0.05;  // share of answers without a score from which a score is marked
 
 /** Draw the tab; a click calls `choose(filters)`. */
@@ -7,8 +9,8 @@ function scoresParts(choose) {
   const measures = scoreMeasures(choose);
   const measure = measureOf("scores", measures);
   if (!measure) return [];
-  const notes = [...doubts(), ...truncatedNotes(), ...data.precision.map((note) => el("li", {}, plain(note)))];
-  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, dotsChart(measure), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
+  const notes = [...doubts(), ...data.precision.map((note) => el("li", {}, plain(note)))];
+  return [lossNotes(choose), measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, foldedPart("strips", dotsChart(measure)), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
 /** Tasks whose wrong answers contain the gold answer: a line for each advice, which names the first of them and the score that it has there. */
@@ -18,15 +20,44 @@ function doubts() {
   return [...groups.values()].map(([{ model, dataset, doubt }, ...more]) => el("li", { class: "note" }, `${more.length ? `${counted(more.length + 1, "task")}, ` : ""}${plain(model)}/${plain(dataset)}: ${plain(doubt)}`));
 }
 
-/** Tasks with truncated answers, the worst first: the score of the finished answers, and the bounds. */
-function truncatedNotes() {
-  const lines = data.scores.filter((line) => line.finished != null && taskOf(line) && passesTask(taskOf(line))).sort((a, b) => b.truncated / b.n - a.truncated / a.n);
-  const notes = lines.slice(0, WORST).map((line) => {
-    const bounds = line.bound_high > line.bound_low ? `, ${say("bounds")} ${span(line.bound_low, line.bound_high, line.fraction)}` : "";
-    const words = say("{number} of {all} truncated; {score} without truncated answers", { number: count(line.truncated), all: counted(line.n, "answer"), score: scored(line.finished, line.fraction) });
-    return el("li", {}, `${plain(line.model)}/${plain(line.dataset)}: ${words}${bounds}`);
+/** Answers without a score: for each state, unparsed first, how many, and the tasks that have the largest shares of them. */
+function lossNotes(choose) {
+  const lines = UNSCORED.map((state) => {
+    const tasks = data.tasks.filter((task) => task.states[state] && passesTask(task)).sort((a, b) => b.states[state] / b.samples - a.states[state] / a.samples);
+    if (!tasks.length) return null;
+    const sum = (valueOf) => tasks.reduce((all, task) => all + valueOf(task), 0);
+    const worst = tasks.slice(0, WORST).map((task) => lossButton(task, state, choose));
+    const more = tasks.length > WORST ? say("{number} more", { number: count(tasks.length - WORST) }) : null;
+    return el("li", {}, el("i", { class: `swatch ${state}` }), el("b", {}, `${count(sum((task) => task.states[state]))} ${stateWord(state)}`), el("span", { class: "soft" }, [...worst, more].filter(Boolean).map((part) => [" · ", part])));
   });
-  return lines.length > WORST ? [...notes, el("li", {}, say("{number} more tasks with truncated answers", { number: count(lines.length - WORST) }))] : notes;
+  const scoredLines = new Set(data.scores.filter((line) => taskOf(line) && passesTask(taskOf(line))).map(keyOf));
+  const [line] = data.scores.filter((one) => scoredLines.has(keyOf(one)));
+  const bounds = scoredLines.size === 1 && boundsText(line) ? el("li", { class: "soft" }, boundsText(line)) : null;
+  const found = [...lines, bounds].filter(Boolean);
+  return found.length ? el("ul", { class: "losses" }, found) : null;
+}
+
+/** "mock/questions 7 of 219": leads to these samples. */
+function lossButton(task, state, choose) {
+  const { model, dataset } = task;
+  const name = `${plain(model)}/${plain(dataset)}`;
+  const line = data.scores.find((one) => one.finished != null && keyOf(one) === keyOf(task));
+  const without = state === "truncated" && line ? ` (${say("{score} without them", { score: scored(line.finished, line.fraction) })})` : "";
+  return el("button", { type: "button", class: "link", title: name, onclick: () => choose({ model, dataset, state }) }, `${shortened(name, Math.min(LOSS_NAME, 0.42 * innerWidth))} ${say("{number} of {all}", { number: count(task.states[state]), all: count(task.samples) })}${without}`);
+}
+
+/** What the score would be if all answers without a score were wrong, and if all were right; null if each has one. */
+function boundsText({ bound_low: low, bound_high: high, fraction }) {
+  return high > low ? say("{low} if all answers without a score were wrong, {high} if all were right", { low: scored(low, fraction), high: scored(high, fraction) }) : null;
+}
+
+const unfolded = new Set();  // keys of `foldedPart` that are open
+
+/** A chart that is drawn when it is unfolded. */
+function foldedPart(key, chart) {
+  if (!chart) return null;
+  const summary = el("summary", { "data-focus": `unfold ${key}` }, chart.querySelector("figcaption b").textContent);
+  return el("details", { class: "folded-chart", open: unfolded.has(key), ontoggle: (event) => unfolded[event.target.open ? "add" : "delete"](key) }, summary, chart);
 }
 
 function cell(kind, ...children) {
@@ -51,6 +82,19 @@ function scoreMeasures(choose) {
   return [measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
 }
 
+/** Beside the title: the score of each model with its interval, the best first; of several datasets their mean. */
+function headline() {
+  const [measure] = scoreMeasures(() => {});
+  const datasets = parts.flatMap(({ name, members }) => members ?? [name]);
+  const models = [...new Set(data.scores.map(({ model }) => model))];
+  const cellOf = (model) => (datasets.length === 1 ? measure.cellOf(model, datasets[0]) : meanOf(datasets.map((name) => measure.cellOf(model, name)), measure.format));
+  const found = models.map((model) => ({ model, ...cellOf(model) })).filter(({ value, isPartial }) => value != null && !isPartial).sort((a, b) => (a.isLess ? a.value - b.value : b.value - a.value));
+  if (!found.length) return [];
+  const shown = found.slice(0, WORST).map(({ model, value, fraction, ends, title }) => el("span", { title }, models.length > 1 ? `${shortened(plain(model), HEADING)} ` : "", el("b", {}, scored(value, fraction ?? true)), ends ? el("span", { class: "soft" }, ` ${ends}`) : ""));
+  const of = datasets.length > 1 ? el("span", { class: "soft" }, `${say("mean of {number}", { number: counted(datasets.length, "dataset") })}:`) : "";
+  return [of, " ", shown.flatMap((one, place) => (place ? [" · ", one] : [one])), found.length > WORST ? " · …" : ""];
+}
+
 /** A score as a cell of the matrix; null without a line. */
 function scoreOf(line, isNamed, choose) {
   if (!line) return null;
@@ -62,9 +106,8 @@ function scoreOf(line, isNamed, choose) {
   const ends = span(line.ci95_low, line.ci95_high, line.fraction);
   const whole = line.of ?? (line.population && line.population * line.repeats);
   const size = task && `${whole ? say("{number} of {all}", { number: count(line.n), all: counted(whole, "sample") }) : counted(task.samples, "sample")}: ${statesText(task.states)}`;
-  const bounds = line.bound_high > line.bound_low ? `${say("bounds")} ${span(line.bound_low, line.bound_high, line.fraction)}` : null;
-  const finished = line.finished != null ? say("{score} without truncated answers", { score: scored(line.finished, line.fraction) }) : null;
-  const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, bounds, finished, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
+  const finished = line.finished != null ? say("{score} without cut answers", { score: scored(line.finished, line.fraction) }) : null;
+  const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, boundsText(line), finished, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
   return {
     value: line.score,
     text: bare(line.score, line.fraction),
@@ -76,7 +119,7 @@ function scoreOf(line, isNamed, choose) {
     done: line.of ? line.n / line.of : 1,
     hasGaps: ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS,
     ends: line.of ? `${ends} · ${say("{number} of {all}", { number: count(line.n), all: count(line.of) })}` : ends,
-    miss: task && missButton(task, choose),
+    miss: task && (() => missButton(task, choose)),
   };
 }
 
@@ -87,7 +130,7 @@ function bare(number, fraction) {
 
 /** "29 right, 9 wrong, 2 unparsed". */
 function statesText(states) {
-  return STATES.filter((state) => states[state]).map((state) => `${count(states[state])} ${say(state)}`).join(", ");
+  return STATES.filter((state) => states[state]).map((state) => `${count(states[state])} ${stateWord(state)}`).join(", ");
 }
 
 /** From a score to its wrong samples; nothing for a task without right and wrong. */
@@ -95,14 +138,17 @@ function missButton(task, choose) {
   const number = MISSES.reduce((sum, state) => sum + (task.states[state] ?? 0), 0);
   if (!number) return null;
   const { model, dataset } = task;
-  return el("button", { type: "button", class: "link", "aria-label": say("{number} wrong samples of {model} on {dataset}", { number: count(number), model: plain(model), dataset: plain(dataset) }), onclick: () => choose({ model, dataset, state: MISSES }) }, el("i", { class: "swatch wrong" }), count(number));
+  const words = say("{number} samples of {model} on {dataset} below the full score", { number: count(number), model: plain(model), dataset: plain(dataset) });
+  return el("button", { type: "button", class: "link", "aria-label": words, title: `${words}: ${statesText(task.states)}`, onclick: () => choose({ model, dataset, state: MISSES }) }, el("i", { class: "swatch wrong" }), count(number));
 }
 
 function scoresLegend() {
   const marked = data.scores.some((line) => ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS);
   const several = new Set(data.scores.map(({ model }) => model)).size > 1;
+  const misses = shownModels().length <= WIDE_UP_TO && data.tasks.some(({ states }) => MISSES.some((state) => states[state]));
   const words = [say("Scores in %."), several ? say("The best of each row is underlined.") : "", marked ? say("* More than 5 % of the answers have no score.") : ""];
-  return el("p", { class: "legend soft" }, words.filter(Boolean).join(" "));
+  const dots = misses ? [" ", el("span", { class: "miss" }, el("i", { class: "swatch wrong" }), say("samples below the full score"))] : [];
+  return el("p", { class: "legend soft" }, words.filter(Boolean).join(" "), dots);
 }
 
 /** Scores under other postprocessors, a line for each that was tried; open if one differs by more than a standard error. */

@@ -11,14 +11,21 @@ function sideModels() {
 }
 
 function sideParts() {
-  return names("model").length > 1 ? [sides.panel] : [];
+  const isOwn = names("model").length > 1 && !areTwo();  // in the toolbar they would move the tabs
+  return [isOwn ? byId("verdicts") : null, names("model").length > 1 ? sides.panel : null];
+}
+
+/** Whether two models are shown: the chips of their verdicts are above all tabs then, else in this one. */
+function areTwo() {
+  return sideModels().length === 2;
 }
 
 /** Load the questions if the tab or its chips are shown, and the filters are others than before. */
 function showSides() {
   const isOpen = shownTab() === "models";
   const chips = byId("verdicts");
-  chips.hidden = !table || names("model").length < 2 || !(isOpen || sideModels().length === 2);
+  areTwo() ? byId("found").before(chips) : byId("panel-models").prepend(chips);
+  chips.hidden = !table || names("model").length < 2 || !(isOpen || areTwo());
   if (chips.hidden) return;
   const key = `${queryOf(filters, {})}&${sides.verdict}&${data.version}&${isOpen}`;
   if (sides.key === key) return drawVerdicts();
@@ -35,6 +42,7 @@ function showSides() {
   if (sideModels().length < 2) {
     sides.found = null;
     chips.hidden = true;
+    chips.replaceChildren();
     sides.panel.replaceChildren(el("p", { class: "empty soft" }, say("Choose two models or more.")));
     return undefined;
   }
@@ -72,7 +80,7 @@ function chooseVerdict(verdict) {
 function drawSides(found) {
   const { models } = found;
   const body = el("tbody");
-  const head = [header("", say("Question")), header("", say("Gold")), ...models.map((model) => el("th", { scope: "col", class: "answered-by", dir: "auto", title: plain(model) }, plain(model)))];
+  const head = [header("", say("Question")), el("th", { scope: "col", title: say(GOLD) }, say("Gold")), ...models.map((model) => el("th", { scope: "col", class: "answered-by", dir: "auto", title: plain(model) }, plain(model)))];
   const grid = el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "sides" }, el("thead", {}, el("tr", {}, head)), body));
   const rest = el("p", { class: "soft" });
   const add = (rows) => {
@@ -106,8 +114,8 @@ function sideRow(samples, models) {
 
 function sideCell(row) {
   if (!row) return el("td", { class: "soft" }, "–");
-  const answer = row.extracted == null ? el("span", { class: "soft" }, plain(row.reason || say("nothing"))) : plain(row.extracted);
-  return el("td", { class: "side", dir: "auto", title: say(row.state) }, el("i", { class: `swatch ${row.state}` }), el("span", { class: "unseen" }, `${say(row.state)} `), answer);
+  const answer = row.extracted == null ? unreadText(row) : plain(row.extracted);
+  return el("td", { class: "side", dir: "auto", title: stateWord(row.state) }, el("i", { class: `swatch ${row.state}` }), el("span", { class: "unseen" }, `${stateWord(row.state)} `), answer);
 }
 
 /** Show or hide the answers of all models to a question, those of two with their differences marked. */
@@ -126,7 +134,7 @@ async function openSides(line, opener, samples) {
 }
 
 function sideCard(row, { chunk, sample }) {
-  return el("div", { class: "card" }, el("h4", {}, el("i", { class: `swatch ${row.state}` }), plain(row.task.model), el("span", { class: "soft" }, ` ${say(row.state)}`)), sample.requests.flatMap(({ answers }) => answers.map((answer) => el("div", { class: "answer" }, wholeText(answerText(chunk, answer))))));
+  return el("div", { class: "card" }, el("h4", {}, el("i", { class: `swatch ${row.state}` }), plain(row.task.model), el("span", { class: "soft" }, ` ${stateWord(row.state)}`)), sample.requests.flatMap(({ answers }) => answers.map((answer) => el("div", { class: "answer" }, wholeText(answerText(chunk, answer))))));
 }
 
 /** Open a sample in the table of samples, among all of its model and dataset. */

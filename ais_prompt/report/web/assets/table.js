@@ -1,17 +1,24 @@
 // The table of samples. Only the visible lines are elements, so that 100,000 samples are as quick as 100.
 
+const GOLD = "The right answer, from the data";
 const COLUMNS = [
-  { name: "state", title: "State", show: (row) => [el("i", { class: `swatch ${row.state}` }), el("span", { class: "word" }, say(row.state))], key: (row) => STATES.indexOf(row.state) },
+  { name: "state", title: "State", show: (row) => [el("i", { class: `swatch ${row.state}` }), el("span", { class: "word" }, stateWord(row.state))], key: (row) => WORST_FIRST.indexOf(row.state) },
   { name: "question", title: "Question", show: (row) => plain(row.question), key: (row) => row.question },
-  { name: "extracted", title: "Extracted", show: (row) => (row.extracted == null ? el("span", { class: "soft" }, plain(row.reason || say("none"))) : plain(row.extracted)), key: (row) => row.extracted },
-  { name: "gold", title: "Gold", show: (row) => (row.gold == null ? "" : plain(row.gold)), key: (row) => row.gold },
+  { name: "extracted", title: "Extracted", show: (row) => (row.extracted == null ? unreadText(row) : plain(row.extracted)), key: (row) => row.extracted },
+  { name: "gold", title: "Gold", about: GOLD, show: (row) => (row.gold == null ? "" : plain(row.gold)), key: (row) => row.gold },
   { name: "value", title: "Score", number: true, show: (row) => (row.value == null ? "" : figure(row.value)), key: (row) => row.value },
   { name: "length", title: "Length", number: true, show: (row) => (row.length == null ? "" : count(row.length)), key: (row) => row.length },
   { name: "seconds", title: "Time", number: true, show: (row) => (row.seconds == null ? "" : seconds(row.seconds)), key: (row) => row.seconds },
-  { name: "model", title: "Model", show: (row) => plain(row.task.model), key: (row) => row.task.model },
-  { name: "dataset", title: "Dataset", show: (row) => plain(row.task.dataset), key: (row) => row.task.dataset },
+  { name: "model", title: "Model", show: (row) => cutName(row.task.model), key: (row) => row.task.model },
+  { name: "dataset", title: "Dataset", show: (row) => cutName(row.task.dataset), key: (row) => row.task.dataset },
   { name: "index", title: "Row", number: true, show: (row) => String(row.index), key: (row) => row.index },
 ];
+
+/** What stands where nothing was extracted: the end of the answer, or why there is none. */
+function unreadText({ unread, reason }) {
+  return el("span", { class: "soft", title: plain([unread, reason].filter(Boolean).join("\n")) }, unread ? `“${plain(unread)}”` : plain(reason || say("none")));
+}
+
 const SPARE = 8;  // lines drawn above and below the visible ones
 
 class Table {
@@ -107,10 +114,10 @@ class Table {
 
   drawColumns() {
     this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
-    byId("columns").replaceChildren(...this.columns.map(({ name, title, number }) => {
+    byId("columns").replaceChildren(...this.columns.map(({ name, title, about, number }) => {
       const order = this.sorting.name !== name ? "none" : this.sorting.down ? "descending" : "ascending";
       const sort = el("button", { type: "button", onclick: () => this.sortBy(name) }, say(title), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order]));
-      return el("div", { class: `cell ${name}${number ? " number" : ""}`, role: "columnheader", "aria-sort": order }, sort);
+      return el("div", { class: `cell ${name}${number ? " number" : ""}`, role: "columnheader", "aria-sort": order, title: about && say(about) }, sort);
     }));
   }
 }

@@ -27,6 +27,7 @@ function drawTabs() {
 }
 
 function showTab(name) {
+  document.body.style.minHeight = `${scrollY + innerHeight}px`;  // a shorter tab does not scroll
   if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : Object.keys(FURTHER).find((other) => FURTHER[other].has()) ?? "run";
   for (const tab of byId("tabs").children) {
     const shown = tab.id === `tab-${name}`;

@@ -11,7 +11,7 @@ function say(label, values = {}) {
 /** Translate what the frame of the page says: texts, placeholders and names for screen readers. */
 function sayFrame() {
   for (const node of document.querySelectorAll("[data-say]")) node.textContent = say(node.textContent.trim());
-  for (const name of ["placeholder", "aria-label"]) {
+  for (const name of ["placeholder", "aria-label", "title"]) {
     for (const node of document.querySelectorAll(`body [${name}]`)) node.setAttribute(name, say(node.getAttribute(name)));
   }
 }

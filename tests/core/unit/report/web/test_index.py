@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +81,16 @@ def test_filters_and_order_are_those_of_all_rows(
     if sort not in ("", "model", "dataset"):
         name = "characters" if sort == "length" else sort
         keys = [index.row(number)[name] for number in passing.numbers]
-        known = [STATES.index(key) if sort == "state" else key for key in keys if key is not None]
+        known = [index_module.WORST_FIRST.index(key) if sort == "state" else key for key in keys if key is not None]
         assert known == sorted(known, reverse=down)
         assert None not in keys[: len(known)]
+
+
+def test_the_page_and_the_index_have_the_same_orders_of_states() -> None:
+    script = (files("ais_prompt.report.web") / "assets" / "plots.js").read_text("utf-8")
+    assert f"const STATES = {json.dumps(STATES)};" in script
+    assert f"const WORST_FIRST = {json.dumps(index_module.WORST_FIRST)};" in script
+    assert sorted(index_module.WORST_FIRST) == sorted(STATES)
 
 
 def test_other_models_and_datasets_have_no_samples(index: SampleIndex) -> None:

@@ -63,6 +63,23 @@ def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tm
     assert (data["name"], data["time"], data["status"]) == ("eval", "20260131_120000", "finished")
 
 
+def test_the_table_has_the_last_line_of_an_answer_from_which_nothing_was_extracted(tmp_path: Path) -> None:
+    answers = ["It is 5.", "2 and 2\nI cannot say. \n", " \n", None]
+    failure = Failure("timeout", "no answer in 60 s")
+    predictions = [
+        prediction(at, "x", Completion(text) if text is not None else Completion(failure=failure), answer=text)
+        for at, text in enumerate(answers)
+    ]
+    unparsed = [SampleScore(f"id{at}", "unparsed", None, "4", {"accuracy": 0.0}) for at in (1, 2)]
+    samples = [scored(0), *unparsed, SampleScore("id3", "failed", reason="timeout")]
+    assert written(tmp_path, predictions, samples).unpacked("task-0-table")["unread"] == [
+        None,
+        "I cannot say.",
+        None,
+        None,
+    ]
+
+
 def test_a_run_that_was_not_scored_shows_answers(tmp_path: Path) -> None:
     cut = prediction(1, "x", Completion("It is", "length"))
     report = written(tmp_path, [prediction(0), cut])
