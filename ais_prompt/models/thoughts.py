@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Completion, Prompt
+from ais_prompt.utils import late
 
 ThinkTags: TypeAlias = "Sequence[str] | None"
 """The tags that open and close the thoughts; None for a model that does not think in its answers."""
@@ -43,7 +44,7 @@ class ThoughtForm(Struct, frozen=True):
 
 def _tags(models: str, opening: str, closing: str) -> ThoughtForm:
     flags = re.IGNORECASE
-    return ThoughtForm(models, re.compile(re.escape(opening), flags), re.compile(re.escape(closing), flags))
+    return ThoughtForm(models, late(re.escape(opening), flags), late(re.escape(closing), flags))
 
 
 _VLLM: Final = "vLLM's documentation, Reasoning Outputs"
@@ -61,38 +62,38 @@ THOUGHT_FORMS: Final = (
     _tags(f"Gemma 4; {_VLLM}", "<|channel>thought", "<channel|>"),
     ThoughtForm(
         f"Command R7B and A Reasoning; {_VLLM}",
-        re.compile(r"<\|START_THINKING\|>"),
-        re.compile(r"<\|END_THINKING\|>\s*(?:<\|START_RESPONSE\|>)?"),
-        re.compile(r"<\|END_RESPONSE\|>"),
+        late(r"<\|START_THINKING\|>"),
+        late(r"<\|END_THINKING\|>\s*(?:<\|START_RESPONSE\|>)?"),
+        late(r"<\|END_RESPONSE\|>"),
     ),
     ThoughtForm(
         "OpenThinker and Sky-T1; their model cards",
-        re.compile(r"<\|begin_of_thought\|>"),
-        re.compile(r"<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?"),
-        re.compile(r"<\|end_of_solution\|>"),
+        late(r"<\|begin_of_thought\|>"),
+        late(r"<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?"),
+        late(r"<\|end_of_solution\|>"),
     ),
     # All channels before the final one are thoughts, or calls of tools and words about them.
     ThoughtForm(
         "gpt-oss; OpenAI's description of the harmony response format",
-        re.compile(rf"{_CHANNEL}(?:analysis|commentary)\b.*?<\|message\|>", re.DOTALL),
-        re.compile(rf"(?:<\|end\|>)?{_CHANNEL}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"),
-        re.compile(r"(?:<\|return\|>|<\|end\|>)\s*\Z"),
+        late(rf"{_CHANNEL}(?:analysis|commentary)\b.*?<\|message\|>", re.DOTALL),
+        late(rf"(?:<\|end\|>)?{_CHANNEL}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"),
+        late(r"(?:<\|return\|>|<\|end\|>)\s*\Z"),
     ),
     # The same where the server leaves out special tokens: "analysisThe user asks …assistantfinalB".
     ThoughtForm(
         "gpt-oss, without its special tokens",
-        re.compile(r"analysis(?=[A-Z\u4e00-\u9fff])"),
-        re.compile(r"assistantfinal"),
+        late(r"analysis(?=[A-Z\u4e00-\u9fff])"),
+        late(r"assistantfinal"),
     ),
     ThoughtForm(
         f"Granite 3.2; {_VLLM}",
-        re.compile(r"Here(?: is|'s) my thought process:"),
-        re.compile(r"Here(?: is|'s) my response:"),
+        late(r"Here(?: is|'s) my thought process:"),
+        late(r"Here(?: is|'s) my response:"),
         is_prose=True,
     ),
 )
 
-_ANY_OPENING: Final = re.compile(
+_ANY_OPENING: Final = late(
     r"\s*([<\[◁【][^\s<>\[\]▷】]{0,20}(?:think|thought|reason|reflect|scratchpad|思考)[^\s<>\[\]▷】]{0,20}[>\]▷】])",
     re.IGNORECASE,
 )
