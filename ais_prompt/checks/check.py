@@ -23,7 +23,6 @@ from ais_prompt.checks.faults import (
     check_k,
     check_on_answers,
 )
-from ais_prompt.checks.gate_faults import faults_of_gates
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.sendable_media import check_media, taken_kinds
@@ -184,7 +183,9 @@ def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
         faults.attempt(lambda: build_runner(runner), runner.where)
     if (partitioner := plan.spec.partitioner) is not None and faults.check_part(PARTITIONERS, partitioner):
         faults.attempt(lambda: build_partitioner(partitioner), partitioner.where)
-    if not faults:
+    if plan.spec.gates and not faults:
+        from ais_prompt.checks.gate_faults import faults_of_gates
+
         for fault in faults_of_gates(plan.spec.gates, plan):
             faults.note(fault, fault.where)
 
@@ -289,11 +290,11 @@ def _check_prompts(planned: PlannedDataset, data: Dataset | None, faults: FaultL
 
 def _check_question(question: _Question, data: Dataset, faults: FaultList) -> None:
     """Check what needs the data of a dataset whose parts are well: clusters, overlap, the first prompt, media."""
-    from ais_prompt.checks.leaks.proof import refuse_shown_questions
-
     planned, spec, shots = question.planned, question.planned.spec, question.shots
     faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
-    if not spec.infer.allow_overlap:
+    if planned.retriever.gives_shots and not spec.infer.allow_overlap:
+        from ais_prompt.checks.leaks.proof import refuse_shown_questions
+
         columns = spec.reader.input_columns
         overlap = partial(refuse_shown_questions, planned.retriever, columns, data.train, data.test)
         faults.attempt(overlap, spec.infer.retriever.where)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, make_evaluator
-from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal
+from ais_prompt.postprocess import last_boxed, same_label, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.utils import is_missing, late, parse_text
 
@@ -211,6 +211,8 @@ def _number(golds: Golds) -> Scoring | None:
 
 
 def _date(golds: Golds) -> Scoring | None:
+    from ais_prompt.postprocess import to_date
+
     texts = golds.texts
     is_date = texts and all(len(one) == 1 and to_date(one[0]) for one in texts)
     return _scoring("AccEvaluator", "date_postprocess", "date_postprocess") if is_date else None

@@ -168,11 +168,11 @@ class _Steps:
 
     def _judged_or_scored(self, answered: AnsweredTask) -> list[TaskJob]:
         """Return the jobs of judges; score a task that needs no judge."""
-        from ais_prompt.judges import JudgeQuestions
-
         if not answered.needs_judge:
             self._score(answered)
             return []
+        from ais_prompt.judges import JudgeQuestions
+
         task = answered.task
         if error := self._references.error_for(task):
             self._fail(task, error)

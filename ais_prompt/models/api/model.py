@@ -28,7 +28,6 @@ from ais_prompt.models.flat_options import (
     read_retry,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.library import local_path
 from ais_prompt.models.model_options import (
     TEMPLATE_VARIABLES,
     Limits,
@@ -233,6 +232,8 @@ class ApiModel:
                 a file of certificates cannot be used; or there is no folder of the tokenizer.
         """
         if self.tokenizer_path:  # a hub id is not looked up
+            from ais_prompt.models.huggingface.library import local_path
+
             local_path(self.tokenizer_path, "tokenizer")
         if self.server is not None and not self.server.options.shared:
             self.server.preflight()
