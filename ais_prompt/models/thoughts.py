@@ -33,6 +33,7 @@ class ThoughtForm(Struct, frozen=True):
         closing: what ends them; the answer follows.
         ending: what may end the answer, and is not part of it.
         is_prose: whether both are ordinary words, so that one of them without the other means nothing.
+        sign: what every opening and every closing contains; a text without it need not be searched.
     """
 
     models: str
@@ -40,11 +41,12 @@ class ThoughtForm(Struct, frozen=True):
     closing: re.Pattern[str]
     ending: re.Pattern[str] | None = None
     is_prose: bool = False
+    sign: str = ""
 
 
 def _tags(models: str, opening: str, closing: str) -> ThoughtForm:
     flags = re.IGNORECASE
-    return ThoughtForm(models, late(re.escape(opening), flags), late(re.escape(closing), flags))
+    return ThoughtForm(models, late(re.escape(opening), flags), late(re.escape(closing), flags), sign=opening[0])
 
 
 _VLLM: Final = "vLLM's documentation, Reasoning Outputs"
@@ -65,12 +67,14 @@ THOUGHT_FORMS: Final = (
         late(r"<\|START_THINKING\|>"),
         late(r"<\|END_THINKING\|>\s*(?:<\|START_RESPONSE\|>)?"),
         late(r"<\|END_RESPONSE\|>"),
+        sign="<",
     ),
     ThoughtForm(
         "OpenThinker and Sky-T1; their model cards",
         late(r"<\|begin_of_thought\|>"),
         late(r"<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?"),
         late(r"<\|end_of_solution\|>"),
+        sign="<",
     ),
     # All channels before the final one are thoughts, or calls of tools and words about them.
     ThoughtForm(
@@ -78,6 +82,7 @@ THOUGHT_FORMS: Final = (
         late(rf"{_CHANNEL}(?:analysis|commentary)\b.*?<\|message\|>", re.DOTALL),
         late(rf"(?:<\|end\|>)?{_CHANNEL}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"),
         late(r"(?:<\|return\|>|<\|end\|>)\s*\Z"),
+        sign="<",
     ),
     # The same where the server leaves out special tokens: "analysisThe user asks …assistantfinalB".
     ThoughtForm(
@@ -179,15 +184,17 @@ class _Found(Struct, frozen=True):
 def _find(text: str, prompt: Prompt, tags: tuple[str, str] | None) -> _Found | None:
     if tags is None or not text:
         return None
-    opening, closing = tags
-    own = ThoughtForm("", re.compile(re.escape(opening)), re.compile(re.escape(closing)))
-    forms: Sequence[ThoughtForm] = THOUGHT_FORMS if tags == THINK_TAGS else [own]
+    tail = prompt.rstrip()[-100:] if isinstance(prompt, str) else ""
+    known: Sequence[ThoughtForm] = THOUGHT_FORMS
+    if tags != THINK_TAGS:
+        opening, closing = (re.compile(re.escape(tag)) for tag in tags)
+        known = [ThoughtForm("", opening, closing)]
+    forms = [form for form in known if form.sign in text or form.sign in tail]
     begin = len(text) - len(text.lstrip())
     for form in forms:  # opened by the answer
         opened = form.opening.match(text, begin)
         if opened and (not form.is_prose or form.closing.search(text, opened.end())):
             return _up_to_answer(text, opened.end(), form)
-    tail = prompt.rstrip()[-100:] if isinstance(prompt, str) else ""
     for form in forms:  # opened by the prompt
         if any(opened.end() == len(tail) for opened in form.opening.finditer(tail)):
             return _up_to_answer(text, 0, form)

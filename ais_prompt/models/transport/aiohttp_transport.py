@@ -26,6 +26,7 @@ from ais_prompt.models.transport.base import (
     timed_out,
     too_large,
 )
+from ais_prompt.models.transport.broken_connections import ReplyTooLarge, StaleConnection
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import join_address, proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
@@ -96,8 +97,6 @@ class AiohttpTransport:
         import aiohttp
         from aiohttp.http_exceptions import ContentEncodingError
 
-        from ais_prompt.models.transport.connections import ReplyTooLarge
-
         match error:
             case aiohttp.ConnectionTimeoutError():
                 return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
@@ -136,8 +135,6 @@ class AiohttpTransport:
             OtherReply: the reply has the id of another request.
             ReplyTooLarge: the body has too many bytes, decompressed.
         """
-        from ais_prompt.models.transport.connections import ReplyTooLarge
-
         self._ids.check(own, response.headers.get(REQUEST_ID, "").encode())
         status, body = response.status, bytearray()
         take = sink if sink is not None and status < 300 else body.extend
@@ -188,8 +185,6 @@ class AiohttpTransport:
         request is then sent on another connection (RFC 9112, section 9.3.1). aiohttp does so for idempotent methods
         only.
         """
-        from ais_prompt.models.transport.connections import StaleConnection
-
         noting = isinstance(sink, Moments)
         if (session := self._sessions.get(noting)) is None:
             session = self._sessions[noting] = self._open_session(noting=noting)
