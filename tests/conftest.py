@@ -48,6 +48,7 @@ SUITE_SECONDS: Final = 2 * 3600
 """How long the server of all tests lives should they be killed: longer than any command of the Makefile takes."""
 T = TypeVar("T")
 HAS_TORCH: Final = find_spec("torch") is not None
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each program that a test starts would compile the package again
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,14 +23,6 @@ from ais_prompt.checks.faults import (
     check_k,
     check_on_answers,
 )
-from ais_prompt.checks.gate_faults import faults_of_gates
-from ais_prompt.checks.leaks.proof import (
-    check_gold_is_hidden,
-    find_shown_questions,
-    refuse_shown_questions,
-    shown_questions_warning,
-)
-from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.sendable_media import check_media, taken_kinds
@@ -45,7 +37,6 @@ from ais_prompt.inferencers import (
     RepeatingInferencer,
     RunningConversation,
 )
-from ais_prompt.judges import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
 from ais_prompt.models import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel, ScriptedModel
 from ais_prompt.plan import (
     Plan,
@@ -193,7 +184,9 @@ def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
         faults.attempt(lambda: build_runner(runner), runner.where)
     if (partitioner := plan.spec.partitioner) is not None and faults.check_part(PARTITIONERS, partitioner):
         faults.attempt(lambda: build_partitioner(partitioner), partitioner.where)
-    if not faults:
+    if plan.spec.gates and not faults:
+        from ais_prompt.checks.gate_faults import faults_of_gates
+
         for fault in faults_of_gates(plan.spec.gates, plan):
             faults.note(fault, fault.where)
 
@@ -304,7 +297,9 @@ def _check_question(question: _Question, data: Dataset, faults: FaultList) -> No
     """Check what needs the data of a dataset whose parts are well: clusters, overlap, the first prompt, media."""
     planned, spec, shots = question.planned, question.planned.spec, question.shots
     faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
-    if not spec.infer.allow_overlap:
+    if planned.retriever.gives_shots and not spec.infer.allow_overlap:
+        from ais_prompt.checks.leaks.proof import refuse_shown_questions
+
         columns = spec.reader.input_columns
         overlap = partial(refuse_shown_questions, planned.retriever, columns, data.train, data.test)
         faults.attempt(overlap, spec.infer.retriever.where)
@@ -437,6 +432,9 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
     """Search for prompts that contain their answer: a fault if a template causes it, a warning if the data do."""
+    from ais_prompt.checks.leaks.proof import check_gold_is_hidden, find_shown_questions, shown_questions_warning
+    from ais_prompt.checks.leaks.search import search_leaks
+
     dataset = question.planned
     infer, data = dataset.spec.infer, dataset.data
     template = infer.prompt_template or infer.ice_template
@@ -460,6 +458,8 @@ def _check_judge(question: _Question, models: Collection[str], faults: FaultList
     judge = dataset.spec.eval.judge
     if judge is None:
         return []
+    from ais_prompt.judges import check_reference_answers, judge_dataset
+
     if judge.reference_answers is not None:
         faults.passes(lambda: check_reference_answers(dataset, models), judge.reference_answers.where)
     fields = faults.attempt(lambda: _judge_fields(question), judge.where)
@@ -477,6 +477,8 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
     Raises:
         AisPromptError: as `JudgedBatchEvaluator.questions`.
     """
+    from ais_prompt.judges import judge_fields, pair_fields, shown_answer
+
     dataset, sample = question.planned, question.sample
     shown = shown_answer(AN_ANSWER, AN_ANSWER if dataset.has_turns else "")
     fields = judge_fields(sample.fields, shown, sample.gold)

@@ -10,7 +10,7 @@ from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config import Options
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.plan import Plan, read_spec, with_stored_config
+from ais_prompt.plan import Plan, read_spec
 from ais_prompt.store import RunFolder, locate_run
 from ais_prompt.types import RunSpec
 
@@ -77,6 +77,8 @@ def open_stored(run: str, options: Options) -> tuple[Plan, RunFolder]:
         ConfigError: there is no such run, the config has faults, or this user did not make the run and its scoring
             needs what only the user may allow.
     """
+    from ais_prompt.plan import with_stored_config
+
     if options.config is not None:
         plan = checked_for_scoring(options)
         return plan, locate_run(plan.spec.work_dir, run)

@@ -11,7 +11,6 @@ from typing import Final
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.judges import ALPHA
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.steps import mode_of_metric
@@ -212,6 +211,8 @@ class _Metrics:
     @classmethod
     def of(cls, dataset: PlannedDataset) -> _Metrics:
         """Return what is known about the metrics of a dataset. A user-defined evaluator may give more than it names."""
+        from ais_prompt.judges import ALPHA
+
         part = dataset.spec.eval.evaluator
         evaluator = dataset.evaluator
         if part is None or evaluator is None:

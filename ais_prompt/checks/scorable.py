@@ -6,10 +6,10 @@ Only shipped evaluators are looked at: those of users are called with ordinary a
 from __future__ import annotations
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingGoldError
-from ais_prompt.evaluators import BatchEvaluator, CodeEvaluator, Evaluator, JudgeEvaluator, OwnEvaluator, ScoresMeasures
-from ais_prompt.inferencers import CLPInferencer
+from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator, OwnEvaluator, ScoresMeasures
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.registry import POSTPROCESSORS, is_shipped
+from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.utils import part_class
 
 
@@ -25,7 +25,7 @@ def check_scorable(dataset: PlannedDataset) -> None:
     except AisPromptError:  # `check_eval` says so
         return
     # Evaluators that get all answers at once may read anything; judges and programs are too costly to try.
-    if isinstance(evaluator, BatchEvaluator | CodeEvaluator | JudgeEvaluator | OwnEvaluator):
+    if isinstance(evaluator, BatchEvaluator | JudgeEvaluator | RunsPrograms | OwnEvaluator):
         return
     if evaluator is not None and is_shipped(part_class(evaluator)):
         _check_predictions(dataset, evaluator)
@@ -37,6 +37,8 @@ def _check_predictions(dataset: PlannedDataset, evaluator: Evaluator) -> None:
     # A postprocessor may bring them together.
     if dataset.spec.eval.pred_postprocessor is not None or not is_shipped(part_class(inferencer)):
         return
+    from ais_prompt.inferencers import CLPInferencer
+
     kind, name = part_class(evaluator).__name__, part_class(inferencer).__name__
     if isinstance(inferencer, CLPInferencer):
         raise ConfigError(

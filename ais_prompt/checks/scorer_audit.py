@@ -17,13 +17,13 @@ from msgspec import Struct
 from ais_prompt.evaluators import (
     AcceptsSilence,
     BatchEvaluator,
-    CodeEvaluator,
     Evaluator,
     JudgeEvaluator,
     best_of,
     worst_of,
 )
 from ais_prompt.plan import PlannedDataset
+from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.types import Extraction
 from ais_prompt.utils import exception_line
 
@@ -136,7 +136,7 @@ def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
         AisPromptError: the data cannot be read.
     """
     evaluator, post = dataset.evaluator, dataset.spec.eval.pred_postprocessor
-    if evaluator is None or isinstance(evaluator, BatchEvaluator | CodeEvaluator) or dataset.has_turns:
+    if evaluator is None or isinstance(evaluator, BatchEvaluator | RunsPrograms) or dataset.has_turns:
         return None
     if dataset.inferencer.mask is None:  # its answers are labels or likelihoods, not texts of a model
         return None

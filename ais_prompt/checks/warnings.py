@@ -37,34 +37,34 @@ from ais_prompt.prompts import (
     text_of,
 )
 from ais_prompt.types import RoleSpec
-from ais_prompt.utils import listed
+from ais_prompt.utils import late, listed
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
 """How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""
 
-SPEAKER: Final = re.compile(
+SPEAKER: Final = late(
     r"^[ \t#]*(?:human|user|assistant|bot|ai|system)[ \t]*[:：]"
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|(?:user|assistant|system)\|>|\[INST\]|<<SYS>>",
     re.IGNORECASE | re.MULTILINE,
 )
 """A text that says who speaks: ``User:`` at the start of a line, or a mark of a chat format."""
 
-LABEL_TWICE: Final = re.compile(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
+LABEL_TWICE: Final = late(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
 """``Question: Question:``."""
 
-ESCAPED_NEWLINE: Final = re.compile(
+ESCAPED_NEWLINE: Final = late(
     r"(?<![\\'\"`])\\n(?!['\"`]|(?:abla|atural|e|earrow|eg|eq|ewcommand|ewline|exists|ge|geq|i|le|leq|leftarrow|mid|"
     r"oindent|olimits|onumber|ormalsize|ot|otin|parallel|prec|rightarrow|sim|subseteq|succ|u|warrow)(?![A-Za-z]))"
 )
 """A backslash and an n. Not in quotes, where an instruction names it, and not in a command of LaTeX (``\\nabla``)."""
 
-PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
+PLACEHOLDER: Final = late(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
 """``{name}``; what belongs to a LaTeX command, such as ``\\boxed{answer}``, is in the first group too."""
 
-IN_BRACES: Final = re.compile(r"(\\[A-Za-z]+)?(\{([^{}\n]{1,80})\})")
+IN_BRACES: Final = late(r"(\\[A-Za-z]+)?(\{([^{}\n]{1,80})\})")
 """Anything short in braces; the groups as in `PLACEHOLDER`, and what is between the braces."""
 
-_FILLED_IN_BRACES: Final = re.compile(rf"(?<![\w\\{{}}])\{{{NEUTRAL_TEXT}\}}(?!\}})")
+_FILLED_IN_BRACES: Final = late(rf"(?<![\w\\{{}}])\{{{NEUTRAL_TEXT}\}}(?!\}})")
 r"""A value in braces that are no argument of LaTeX, as in ``\boxed{{answer}}``, and no JSON."""
 
 SHORTEST: Final = 3

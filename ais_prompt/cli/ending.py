@@ -24,7 +24,7 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json, print_model_difference
+    from ais_prompt.comparison import difference_json
     from ais_prompt.report import print_speed, print_summary, unread_answers, used_line
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
@@ -54,7 +54,10 @@ def show(result: RunResult) -> None:
     print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets)
     if is_quiet():
         return
-    print_model_difference(result.differences, root, console)
+    if result.differences:
+        from ais_prompt.comparison import print_model_difference
+
+        print_model_difference(result.differences, root, console)
     for number, line in enumerate(unread_answers(result.folder, result.outcomes)):
         echo(line if number else f"\n{line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:

@@ -105,11 +105,11 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.gates import gate_lines, to_junit, to_pull_request
-
         verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)
         if verdicts:
+            from ais_prompt.gates import gate_lines
+
             echo("\nGates:")
             for head, text, colour in gate_lines(verdicts):
                 line = hanging(head, text)
@@ -117,8 +117,12 @@ class GateKeeper:
                 echo(line[len(head) :])
         name = "/".join(root.parts[-2:])
         if self.junit is not None:
+            from ais_prompt.gates import to_junit
+
             _write(self.junit, to_junit(verdicts, name))
         if self.markdown is not None:
+            from ais_prompt.gates import to_pull_request
+
             _write(self.markdown, to_pull_request(verdicts, rows, name).encode())
         return all(verdict.passed for verdict in verdicts)
 

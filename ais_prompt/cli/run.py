@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.estimate import show_estimate
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
-from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.modes import (
     CommandWithModes,
     Mode,
@@ -115,6 +113,8 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     if session.dry_run:
         if further is not None:
             further.preview(in_mode)
+        from ais_prompt.cli.estimate import show_estimate
+
         show_estimate(plan, by_task=True)
         preview_shards(ctx, plan)
         echo("nothing was asked (--dry-run)")
@@ -161,6 +161,7 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
 
 def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     """Return whether the prompts equal the lock; if not, print what changed."""
+    from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
     from ais_prompt.locks import find_drift, prompt_lock_path
 
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])

@@ -166,10 +166,10 @@ def refuse_scores_of_shard(mode: str, gate_values: dict[str, Any]) -> None:
 
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    from ais_prompt.shards import held_tasks, parse_shard, shared_run_folder
-
     if shard is None or reuse is None or spec.partitioner is None:
         return None
+    from ais_prompt.shards import held_tasks, parse_shard, shared_run_folder
+
     held = held_tasks(spec, shared_run_folder(spec.work_dir, spec.name, reuse), parse_shard(shard))
     return None if held is None else held.portions
 

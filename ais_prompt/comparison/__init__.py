@@ -44,11 +44,10 @@ if TYPE_CHECKING:
         same_prompt,
     )
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
+    from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
     from ais_prompt.comparison.differences import (
         Difference,
-        DifferenceEntry,
         adjusted,
-        difference_json,
         intervals_together,
         mean_differences,
         model_differences,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypedDict, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -240,40 +240,3 @@ def model_differences(
             if dataset in after and task.metric.of is None and after[dataset].metric.of is None:
                 found.append(score_difference(task, after[dataset]))
     return [*adjusted(found), *mean_differences(found, groups)]
-
-
-class DifferenceEntry(TypedDict):
-    """The difference of two scores of a dataset, or the mean over several: all (the name is empty), or a group."""
-
-    dataset: str
-    model: str
-    metric: str
-    fraction: bool
-    lower_is_better: bool
-    datasets: int
-    before: float
-    after: float
-    difference: float
-    interval: tuple[float, float] | None
-    n: int
-    p: float
-    p_adjusted: float
-
-
-def difference_json(one: Difference) -> dict[str, Any]:
-    """Return a difference as plain JSON values, without its samples."""
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "datasets": one.datasets,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
-        "n": one.common,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
-    }

@@ -15,7 +15,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import find_near_copies, likeliest
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import read_dataset
@@ -165,6 +164,8 @@ def _near_copies(
     questions: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> list[tuple[str, str]]:
     """Return pairs of near copies among the samples without a pair; each sample is in one pair."""
+    from ais_prompt.checks import find_near_copies, likeliest
+
     taken = set(names.values())
     left = [name for name in sides[0] if name not in names and questions[0][name]]
     right = [name for name in sides[1] if name not in taken and questions[1][name]]

@@ -29,24 +29,24 @@ from ais_prompt.secrets import (
     secrets_in_urls,
     takes_secret,
 )
-from ais_prompt.utils import with_texts
+from ais_prompt.utils import late, with_texts
 
 _LONGEST: Final = 2000
 """Characters of a text in the body of a request that files show, such as those of media."""
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 """Headers whose values are no secrets."""
 
-_TABLE = re.compile(r"(.*_)?(headers|cookies|query|query_params)")
+_TABLE = late(r"(.*_)?(headers|cookies|query|query_params)")
 """Keys of dicts whose every value is a secret."""
-_SECRET_VALUE = re.compile(r"(Bearer\s+)?(sk-|hf_|ghp_|xox[a-z]-)[\w-]{16,}")
-_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+$")
-_VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-_WITH_VARIABLE = re.compile(rf"([Bb]earer |[Bb]asic |[Tt]oken )?{VARIABLE.pattern}", re.ASCII)
-_OVERRIDE = re.compile(r"(?P<path>(?:--set=)?[^=]+)=(?P<value>.*)", re.DOTALL)
+_SECRET_VALUE = late(r"(Bearer\s+)?(sk-|hf_|ghp_|xox[a-z]-)[\w-]{16,}")
+_ADDRESS = late(r"[A-Za-z][\w+.-]*://\S+$")
+_VARIABLE_NAME = late(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+_WITH_VARIABLE = late(rf"([Bb]earer |[Bb]asic |[Tt]oken )?{VARIABLE.pattern}", re.ASCII)
+_OVERRIDE = late(r"(?P<path>(?:--set=)?[^=]+)=(?P<value>.*)", re.DOTALL)
 
 _PROGRAM = {"server", "runner", "sandbox"}
 """Keys of what starts programs: commands, their words and lines of shell."""
-_ENVIRONMENT = re.compile(r"env(iron(ment)?)?(_vars)?")
+_ENVIRONMENT = late(r"env(iron(ment)?)?(_vars)?")
 
 Place: TypeAlias = Literal["open", "address", "key", "table", "value", "program", "environment"]
 """What a config path says of the values below it: nothing; an address; a key, which may also be the name of an

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ais_prompt.data.row_shape import GoldOfOptions, RowShape, chat_of, flat, parsed, right_places, split_chat
 from ais_prompt.errors import DataError
-from ais_prompt.utils import is_missing
+from ais_prompt.utils import is_missing, late
 
 QUESTIONS: Final = (
     *("question", "question_stem", "problem", "problem_statement", "prompt", "query", "user_input", "user_message"),
@@ -41,8 +41,8 @@ CONTEXTS: Final = (
     *("contexts", "retrieved_contexts", "reference_contexts", "premise", "instruction", "body"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
-OF_QUESTIONS: Final = re.compile(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
-OF_ANSWERS: Final = re.compile(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
+OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
+OF_ANSWERS: Final = late(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
 """Words in the names of columns that have more words: ``question_text``, ``标准答案文本``."""
 PAIRS: Final = (
     ("premise", "hypothesis"),
@@ -65,9 +65,9 @@ RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
 INSIDE: Final = ("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc")
 """Columns whose objects hold the columns, in datasets of tests and traces."""
-_WRONG: Final = re.compile(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
-_LETTERED: Final = re.compile(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
-_NUMBERED: Final = re.compile(r"(option|choice|opt|op|ending|sol|candidate|answer|ans|选项|mc)_?(\d)")
+_WRONG: Final = late(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
+_LETTERED: Final = late(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
+_NUMBERED: Final = late(r"(option|choice|opt|op|ending|sol|candidate|answer|ans|选项|mc)_?(\d)")
 
 ROWS_LOOKED_AT: Final = 1_000
 """Rows that decide what columns mean."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 
-from ais_prompt.data.csv_rows import guess_delimiter, is_table
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.data.workbook import OLE_MAGIC, old_workbook, workbook_kind
 from ais_prompt.errors import DataError
@@ -86,6 +85,8 @@ def _packed(path: Path, command: str) -> DataError:
 
 
 def _text_format(head: bytes, stream: IO[bytes]) -> Format | None:
+    from ais_prompt.data.csv_rows import guess_delimiter, is_table
+
     encoding = guess_encoding(head)
     if encoding is None:
         return None

@@ -19,7 +19,6 @@ from ais_prompt.data.batches import BATCH_BYTES, StoredBatches, store_rows
 from ais_prompt.data.csv_rows import CsvForm, csv_rows, guess_delimiter
 from ais_prompt.data.file_kinds import HEAD_BYTES, ROW_KEYS, Format, format_of, is_rows
 from ais_prompt.data.given_rows import SPLIT_NAMES
-from ais_prompt.data.sheets import read_sheet
 from ais_prompt.data.table import Table
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
@@ -200,6 +199,8 @@ def _read(path: Path, kind: Format, csv_form: CsvForm, sheet: str | None, _chang
     """Read a file. Cached, because `check` and then `run` read the same file."""
     file = split_sheet(path)[0]
     if kind in ("xlsx", "ods"):
+        from ais_prompt.data.sheets import read_sheet
+
         stored = read_sheet(file, sheet, kind)
     else:
         stored = _read_csv(file, csv_form, kind) if kind in ("csv", "tsv") else _READ[kind](file)

@@ -12,7 +12,6 @@ from typing import Any
 from ais_prompt.data.file_kinds import Format
 from ais_prompt.data.formats import missing_file, read_file, reading, split_name
 from ais_prompt.data.given_rows import SPLIT_NAMES, tables_of
-from ais_prompt.data.hugging_face import HuggingFaceDataset, is_saved
 from ais_prompt.data.row_shape import parse_shape, shaped
 from ais_prompt.data.table import Table, join_lines, join_tables
 from ais_prompt.data.text_encoding import UTF8
@@ -75,8 +74,11 @@ class LocalDataset:
         self._shape = None if shape is None else parse_shape(shape)
         # Path.is_file raises an error for a name that is too long.
         self._is_file = self._path is not None and os.path.isfile(split_sheet(self._path)[0])  # noqa: PTH113
-        saved = self._path is not None and not data_files and not self._is_file and is_saved(self._path)
-        self._saved = HuggingFaceDataset(str(self._path)) if saved else None
+        self._saved = None
+        if self._path is not None and not data_files and not self._is_file:
+            from ais_prompt.data.hugging_face import HuggingFaceDataset, is_saved
+
+            self._saved = HuggingFaceDataset(str(self._path)) if is_saved(self._path) else None
 
     def splits(self) -> tuple[str, ...]:
         """Return the names of the splits.

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from ais_prompt.data.table import Table
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.utils import listed, parse_written, text_digest
+from ais_prompt.utils import late, listed, parse_written, text_digest
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_LETTERS: Final = 5
@@ -302,8 +302,8 @@ def parsed(value: Any) -> Any:
             return value
 
 
-_LABELLED: Final = re.compile(r"\s*[(\[]?(?P<label>[A-Z]|\d{1,2})\s*[)\].:、．]\s*(?P<text>\S.*?)\s*", re.DOTALL)
-_LABEL_IN_TEXT: Final = re.compile(r"(?:\A|(?<=\s))[(\[]?(?P<label>[A-Z])[)\].:、．]\s*(?=\S)")
+_LABELLED: Final = late(r"\s*[(\[]?(?P<label>[A-Z]|\d{1,2})\s*[)\].:、．]\s*(?P<text>\S.*?)\s*", re.DOTALL)
+_LABEL_IN_TEXT: Final = late(r"(?:\A|(?<=\s))[(\[]?(?P<label>[A-Z])[)\].:、．]\s*(?=\S)")
 _SEPARATORS: Final = ("\n", "|", ";", "；")
 
 
@@ -389,11 +389,11 @@ def letters_of(options: Sequence[Option]) -> list[str]:
     return labels if own else [LETTERS[place % len(LETTERS)] for place in range(len(options))]
 
 
-_LETTER: Final = re.compile(
+_LETTER: Final = late(
     r"\W*(?:(?:the\s+)?(?:correct\s+|right\s+)?(?:option|choice|answer)\s*(?:is\s*)?|选项|答案[是为]?)?\W*([A-Za-z])(?:\W*|[)\].:、．]\s*\S.*|\)\s+.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_SEVERAL: Final = re.compile(r"\W*[A-Z](?:(?:\s*(?:[,;、/&+]|and|和)\s*)?[A-Z])+\W*")
+_SEVERAL: Final = late(r"\W*[A-Z](?:(?:\s*(?:[,;、/&+]|and|和)\s*)?[A-Z])+\W*")
 
 
 def right_places(options: Sequence[Option], gold: Any, form: GoldOfOptions) -> list[int] | None:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from ais_prompt.utils import late
+
 UTF8: Final = "utf-8-sig"
 """UTF-8, with or without a byte order mark."""
 
@@ -45,7 +47,7 @@ _WORDS: Final = {
 """Code page → its ordinary words and signs. Text in Latin-1 is the same in cp1252."""
 _LIKELIEST: Final = ("gb18030", "cp1252", "cp932", "euc_jp", "big5", "cp949", "cp1251")
 """The order of those that fit as well as each other, as many do for a few characters."""
-_NO_HEBREW: Final = re.compile("[А-Яыьэюя]")
+_NO_HEBREW: Final = late("[А-Яыьэюя]")
 """Letters of cp1251 where the code page of Hebrew has none."""
 _LEAST: Final = 0.8
 """Share of the characters besides those of ASCII that must be ordinary."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
-from ais_prompt.types import ChatMessage, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
+from ais_prompt.types import ChatMessage, Content, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
 from ais_prompt.utils import Occurrences, canonical, texts
 
 NO_VALUE: Final = "no_value"
@@ -91,12 +91,24 @@ def _texts(prompt: Prompt) -> Iterator[str]:
 
 def _opening(asked: Sequence[Request]) -> Hashable:
     """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
+    if messages := _plain_messages(asked):
+        return messages
     prompts = tuple(
         (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
         for request in asked
     )
     try:
         hash(prompts)
-    except TypeError:  # messages with images have dicts in them
+    except TypeError:  # messages have dicts in them
         return canonical([prompt_to_json(request.prompt) for request in asked])
     return prompts
+
+
+def _plain_messages(asked: Sequence[Request]) -> tuple[tuple[tuple[str, Content], ...], ...]:
+    """Return the prompts of requests if all of them are messages of role and text; empty if not."""
+    prompts = [request.prompt for request in asked if not isinstance(request.prompt, str)]
+    if len(prompts) < len(asked) or any(
+        message.extra or not isinstance(message.content, str) for prompt in prompts for message in prompt
+    ):
+        return ()
+    return tuple(tuple((message.role, message.content) for message in prompt) for prompt in prompts)

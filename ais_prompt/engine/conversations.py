@@ -32,7 +32,6 @@ from ais_prompt.inferencers import (
 )
 from ais_prompt.models import former_identities
 from ais_prompt.plan import Task, cluster_of
-from ais_prompt.sandbox import evaluate_program, find_isolation
 from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
     Completion,
@@ -183,6 +182,8 @@ def execute(request: Request) -> Completion:
     Raises:
         ModelError: no sandbox works on this machine.
     """
+    from ais_prompt.sandbox import evaluate_program, find_isolation
+
     asked, program = request.decoding, request.prompt
     assert isinstance(asked, Execution)
     assert isinstance(program, str)

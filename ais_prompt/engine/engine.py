@@ -29,18 +29,20 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
 
 from ais_prompt.engine.conversations import execute
 from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
 from ais_prompt.engine.job import Standstill, TaskJob
 from ais_prompt.engine.memory import InMemory, ask_in_memory, close
-from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import AsyncModel, BatchModel, Model, attempts_sent, endpoint_of
 from ais_prompt.types import Completion, Execution, Failure, Request
 from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
+
+if TYPE_CHECKING:
+    from ais_prompt.engine.workers import ModelWorkers
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.

@@ -17,7 +17,7 @@ from typing import Final, get_args
 from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.meters import Progress
 from ais_prompt.errors import AisPromptError, DataError, InternalError, ModelError, PartError, ReadError, StoreError
-from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, ToolCallInferencer
+from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, OffersTools
 from ais_prompt.models import unknown_opening
 from ais_prompt.plan import Task
 from ais_prompt.postprocess import ToolFormat, read_calls
@@ -269,7 +269,7 @@ class Signs:
     def __init__(self, task: Task) -> None:
         self._task = task
         inferencer = task.dataset.inferencer
-        self._reads_calls = isinstance(inferencer, ToolCallInferencer) and inferencer.parser is None
+        self._reads_calls = isinstance(inferencer, OffersTools) and inferencer.parser is None
         self._with_tools = 0
         self._written: dict[ToolFormat, int] = dict.fromkeys(get_args(ToolFormat), 0)
         self._with_format = 0

@@ -12,17 +12,19 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ais_prompt.engine.conversations import execute
 from ais_prompt.engine.failures import error_of, fault_of
 from ais_prompt.engine.job import TaskJob
-from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import BatchModel, LikelihoodModel, Model, YieldsAnswers
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
 from ais_prompt.utils import part_class
+
+if TYPE_CHECKING:
+    from ais_prompt.engine.workers import ModelWorkers
 
 logger = logging.getLogger(__name__)
 _ONE_EACH: Final = "return one completion for each request, in their order"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         InferenceContext,
         Inferencer,
         KeepsShots,
+        OffersTools,
         Preview,
         RepeatingInferencer,
     )

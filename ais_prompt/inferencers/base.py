@@ -182,6 +182,17 @@ class RepeatingInferencer(Inferencer, Protocol):
     n: int
 
 
+@runtime_checkable
+class OffersTools(Protocol):
+    """An inferencer that offers tools to the model.
+
+    Attributes:
+        parser: how the model writes calls in its text; None reads the calls that the server reports.
+    """
+
+    parser: str | None
+
+
 def with_fields(decoding: Decoding, model: Model, **fields: Any) -> Decoding:
     """Return decoding with further fields of the request; those that are None are left out.
 

@@ -9,6 +9,7 @@ from typing import Final
 from ais_prompt.postprocess import REACH, Candidate, Doubts, Rank, boxed_spans, doubts, said, strongest
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
 _VERDICT: Final = (
     r"(?:\b(?i:graded?|verdict|judge?ment|judged|marked|decision|conclusion|evaluation|assessment|result|rating|rated|scored?)\b"
@@ -22,12 +23,12 @@ _IS: Final = (
     rf"(?:{_OPEN}[\"'*_]*\s*(?:[:=→]|\s[-–—]\s)|\s*(?:\b(?i:is|as|must\s+be|should\s+be|would\s+be)\b(?:\s+an?\b)?|应?[是为]))"
 )
 """What is between the word "verdict" and the verdict."""
-_OPTION_BEFORE: Final = re.compile(
+_OPTION_BEFORE: Final = late(
     r"(?:\b(?i:answer(?:s|ed)?|options?|choices?|cho(?:ose|oses|se|sen|osing)|pick(?:s|ed)?|select(?:s|ed)?|said|says?|gold|reference|"
     r"ground\s+truth|key|student|model|candidate|prediction|response)\b|答案|选项|选择|学生|模型|考生|回答)[^.!?;\n]*\Z"
 )
 """A letter is an option of the question, and no verdict, if a clause names what was answered before it."""
-_REPORTED: Final = re.compile(
+_REPORTED: Final = late(
     r"(?P<said>(?:\b(?i:says?|said|saying|states?|stated|claims?|claimed|contains?|contained|containing|includes?|including|"
     r"writes?|wrote|written|reads?|asks?|asked|demands?|demanded|tells?|told|instructs?|instructed|quotes?|quoted|adds?|added|"
     r"(?:ends?|ended|begins?|began|starts?|started)\s+with|plants?|planted|inserts?|inserted|injects?|injected|repl(?:y|ies|ied)|"
@@ -40,10 +41,10 @@ _REPORTED: Final = re.compile(
     r"|(?m:^>[^\n]*\n?)+)"
 )
 """What a judge quotes from the answer, or from its prompt: 'The answer says "[[A]]"'."""
-_OWN: Final = re.compile(rf"(?:\b(?:I|[Mm]y)\b|我|{_VERDICT})[^.!?;\n]*\Z")
+_OWN: Final = late(rf"(?:\b(?:I|[Mm]y)\b|我|{_VERDICT})[^.!?;\n]*\Z")
 """A judge that quotes its own verdict: 'so I write "[[A]]"'."""
 _NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)(?!\d|,\d)"
-_SCALES: Final = re.compile(
+_SCALES: Final = late(
     r"/\s*\d+|\b(?i:out\s+of)\s+\d+|(?<![\d.])\d+\s*(?:[-–~—]|to|and|到|至)\s*\d+(?!\d|\.\d)|\d+-?(?:point|分制)|满分[是为]?\s*\d+"
     # "(10 is best)", "[1 = worst]", but not "(7)" and "[[7]]"
     r"|\((?!\s*[\d.]+\s*\))[^()\n]*\)|(?<!\[)\[(?!\[|\s*[\d.]+\s*\])[^\[\]\n]*\]"

@@ -107,12 +107,18 @@ if TYPE_CHECKING:
     from ais_prompt.models.scripted import ScriptedModel
     from ais_prompt.models.server.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.models.server.instance import ServerInstance
-    from ais_prompt.models.server.server_options import HOST, PRESETS, ServerOptions, ServerToStart, read_server
+    from ais_prompt.models.server.server_options import (
+        HOST,
+        PRESETS,
+        ServerOptions,
+        ServerToStart,
+        StartsServer,
+        read_server,
+    )
     from ais_prompt.models.server.started import (
         AnnouncedServer,
         SharedServers,
         StartedServers,
-        StartsServer,
         announced,
         announcements,
         list_of,

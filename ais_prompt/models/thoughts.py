@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Completion, Prompt
+from ais_prompt.utils import late
 
 ThinkTags: TypeAlias = "Sequence[str] | None"
 """The tags that open and close the thoughts; None for a model that does not think in its answers."""
@@ -32,6 +33,7 @@ class ThoughtForm(Struct, frozen=True):
         closing: what ends them; the answer follows.
         ending: what may end the answer, and is not part of it.
         is_prose: whether both are ordinary words, so that one of them without the other means nothing.
+        sign: what every opening and every closing contains; a text without it need not be searched.
     """
 
     models: str
@@ -39,11 +41,12 @@ class ThoughtForm(Struct, frozen=True):
     closing: re.Pattern[str]
     ending: re.Pattern[str] | None = None
     is_prose: bool = False
+    sign: str = ""
 
 
 def _tags(models: str, opening: str, closing: str) -> ThoughtForm:
     flags = re.IGNORECASE
-    return ThoughtForm(models, re.compile(re.escape(opening), flags), re.compile(re.escape(closing), flags))
+    return ThoughtForm(models, late(re.escape(opening), flags), late(re.escape(closing), flags), sign=opening[0])
 
 
 _VLLM: Final = "vLLM's documentation, Reasoning Outputs"
@@ -61,38 +64,41 @@ THOUGHT_FORMS: Final = (
     _tags(f"Gemma 4; {_VLLM}", "<|channel>thought", "<channel|>"),
     ThoughtForm(
         f"Command R7B and A Reasoning; {_VLLM}",
-        re.compile(r"<\|START_THINKING\|>"),
-        re.compile(r"<\|END_THINKING\|>\s*(?:<\|START_RESPONSE\|>)?"),
-        re.compile(r"<\|END_RESPONSE\|>"),
+        late(r"<\|START_THINKING\|>"),
+        late(r"<\|END_THINKING\|>\s*(?:<\|START_RESPONSE\|>)?"),
+        late(r"<\|END_RESPONSE\|>"),
+        sign="<",
     ),
     ThoughtForm(
         "OpenThinker and Sky-T1; their model cards",
-        re.compile(r"<\|begin_of_thought\|>"),
-        re.compile(r"<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?"),
-        re.compile(r"<\|end_of_solution\|>"),
+        late(r"<\|begin_of_thought\|>"),
+        late(r"<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?"),
+        late(r"<\|end_of_solution\|>"),
+        sign="<",
     ),
     # All channels before the final one are thoughts, or calls of tools and words about them.
     ThoughtForm(
         "gpt-oss; OpenAI's description of the harmony response format",
-        re.compile(rf"{_CHANNEL}(?:analysis|commentary)\b.*?<\|message\|>", re.DOTALL),
-        re.compile(rf"(?:<\|end\|>)?{_CHANNEL}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"),
-        re.compile(r"(?:<\|return\|>|<\|end\|>)\s*\Z"),
+        late(rf"{_CHANNEL}(?:analysis|commentary)\b.*?<\|message\|>", re.DOTALL),
+        late(rf"(?:<\|end\|>)?{_CHANNEL}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"),
+        late(r"(?:<\|return\|>|<\|end\|>)\s*\Z"),
+        sign="<",
     ),
     # The same where the server leaves out special tokens: "analysisThe user asks …assistantfinalB".
     ThoughtForm(
         "gpt-oss, without its special tokens",
-        re.compile(r"analysis(?=[A-Z\u4e00-\u9fff])"),
-        re.compile(r"assistantfinal"),
+        late(r"analysis(?=[A-Z\u4e00-\u9fff])"),
+        late(r"assistantfinal"),
     ),
     ThoughtForm(
         f"Granite 3.2; {_VLLM}",
-        re.compile(r"Here(?: is|'s) my thought process:"),
-        re.compile(r"Here(?: is|'s) my response:"),
+        late(r"Here(?: is|'s) my thought process:"),
+        late(r"Here(?: is|'s) my response:"),
         is_prose=True,
     ),
 )
 
-_ANY_OPENING: Final = re.compile(
+_ANY_OPENING: Final = late(
     r"\s*([<\[◁【][^\s<>\[\]▷】]{0,20}(?:think|thought|reason|reflect|scratchpad|思考)[^\s<>\[\]▷】]{0,20}[>\]▷】])",
     re.IGNORECASE,
 )
@@ -178,15 +184,17 @@ class _Found(Struct, frozen=True):
 def _find(text: str, prompt: Prompt, tags: tuple[str, str] | None) -> _Found | None:
     if tags is None or not text:
         return None
-    opening, closing = tags
-    own = ThoughtForm("", re.compile(re.escape(opening)), re.compile(re.escape(closing)))
-    forms: Sequence[ThoughtForm] = THOUGHT_FORMS if tags == THINK_TAGS else [own]
+    tail = prompt.rstrip()[-100:] if isinstance(prompt, str) else ""
+    known: Sequence[ThoughtForm] = THOUGHT_FORMS
+    if tags != THINK_TAGS:
+        opening, closing = (re.compile(re.escape(tag)) for tag in tags)
+        known = [ThoughtForm("", opening, closing)]
+    forms = [form for form in known if form.sign in text or form.sign in tail]
     begin = len(text) - len(text.lstrip())
     for form in forms:  # opened by the answer
         opened = form.opening.match(text, begin)
         if opened and (not form.is_prose or form.closing.search(text, opened.end())):
             return _up_to_answer(text, opened.end(), form)
-    tail = prompt.rstrip()[-100:] if isinstance(prompt, str) else ""
     for form in forms:  # opened by the prompt
         if any(opened.end() == len(tail) for opened in form.opening.finditer(tail)):
             return _up_to_answer(text, 0, form)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError, PromptError
-from ais_prompt.models.huggingface.library import fingerprint, loading, local_path, pretrained_source
 from ais_prompt.types import Content, Failure, Prompt
 from ais_prompt.utils import digest, file_digest, role_fix
 
@@ -60,6 +59,8 @@ def load_tokenizer(
         ModelError: the tokenizer cannot be found or loaded, or has no token to pad with.
         MissingExtra: the tokenizer is in a GGUF file, and gguf is not installed.
     """
+    from ais_prompt.models.huggingface.library import loading, pretrained_source
+
     source, of_source = pretrained_source(path, gguf_file)
     arguments = {"trust_remote_code": trust_remote_code, **of_source, **options}
     with loading("tokenizer", path, local=of_source["local_files_only"]):
@@ -90,6 +91,8 @@ def is_at_hand(path: str) -> bool:
     """
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
+
+    from ais_prompt.models.huggingface.library import local_path
 
     try:
         return local_path(path) is not None or isinstance(try_to_load_from_cache(path, "tokenizer_config.json"), str)
@@ -194,6 +197,8 @@ def tokenizer_digests(path: str) -> dict[str, str]:
     Raises:
         ModelError: the folder does not exist, or a file cannot be read.
     """
+    from ais_prompt.models.huggingface.library import fingerprint, local_path
+
     folder = local_path(path) or _cached_folder(path)
     if folder is None:
         return {}

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config import expand
-from ais_prompt.data import Dataset, Reader, Retriever, drawn, find_data, load_dataset, spoil
+from ais_prompt.data import Dataset, Reader, Retriever, find_data, load_dataset
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators import (
     Evaluator,
@@ -120,8 +120,14 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
         raise
     test = data.test if spec.reader.limit is None else data.test[: spec.reader.limit]
     if spec.reader.sample is not None:
+        from ais_prompt.data import drawn
+
         test = drawn(test, data.columns, spec.reader)
-    return replace(data, test=test if spec.reader.control is None else spoil(test, data.columns, spec.reader))
+    if spec.reader.control is not None:
+        from ais_prompt.data import spoil
+
+        test = spoil(test, data.columns, spec.reader)
+    return replace(data, test=test)
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:

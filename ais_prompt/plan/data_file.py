@@ -32,15 +32,15 @@ from ais_prompt.data import (
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.prompts import mark_of
-from ais_prompt.utils import counted, is_missing, listed
+from ais_prompt.utils import counted, is_missing, late, listed
 
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""
 ROWS_LOOKED_AT: Final = 20_000
 """Rows that decide what a file means; the reader refuses a later one of another shape."""
-_MARK: Final = re.compile(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n]+?)\s*\}")
-_NAME: Final = re.compile(r"[^\W\d]\w*")
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+_MARK: Final = late(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n]+?)\s*\}")
+_NAME: Final = late(r"[^\W\d]\w*")
+_HAN: Final = late(r"[\u4e00-\u9fff]")
 _ICE: Final = "</E>"
 _INSTRUCTIONS: Final = {
     ("letter", False): "Answer with the letter of the right option.",

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, make_evaluator
-from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal
+from ais_prompt.postprocess import last_boxed, same_label, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.utils import is_missing, parse_text
+from ais_prompt.utils import is_missing, late, parse_text
 
 Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "date", "formula", "text", "exact"]
 Scoring: TypeAlias = dict[str, dict[str, Any]]
@@ -46,11 +46,11 @@ KNOWN_LABELS: Final = (
 """Labels that need no repetition to be recognised."""
 _TRIED: Final = 20
 """Different golds that a scorer is tried on."""
-_LABEL_NAMES: Final = re.compile(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
-_CODE: Final = re.compile(r"[-+]?0\d+")
+_LABEL_NAMES: Final = late(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
+_CODE: Final = late(r"[-+]?0\d+")
 """Digits that are a code: 007 is not 7."""
-_FORMULA: Final = re.compile(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
-_LETTER: Final = re.compile(r"\W*([A-J])\W*")
+_FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
+_LETTER: Final = late(r"\W*([A-J])\W*")
 
 
 class Golds(Struct, frozen=True, dict=True):
@@ -211,6 +211,8 @@ def _number(golds: Golds) -> Scoring | None:
 
 
 def _date(golds: Golds) -> Scoring | None:
+    from ais_prompt.postprocess import to_date
+
     texts = golds.texts
     is_date = texts and all(len(one) == 1 and to_date(one[0]) for one in texts)
     return _scoring("AccEvaluator", "date_postprocess", "date_postprocess") if is_date else None

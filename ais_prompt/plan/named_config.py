@@ -18,13 +18,11 @@ from ais_prompt.config import (
     find_config,
     load_config,
     parse_run,
-    with_control,
     with_summarizer,
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.plan.data_file import DataFile, describe_file
 from ais_prompt.plan.described_model import local_model, served_model
-from ais_prompt.plan.sample_option import with_sample
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
 from ais_prompt.utils import listed, place
@@ -59,9 +57,13 @@ def read_spec(options: Options) -> ReadConfig:
         )
         notes = (*notes, *translated)
     if options.control is not None:
+        from ais_prompt.config import with_control
+
         values = with_control(values, options.control, loaded.name)
     if options.sample is not None:
         whole = parse_run(replace(loaded, values=values), work_dir=options.work_dir, budget=options.budget)
+        from ais_prompt.plan.sample_option import with_sample
+
         values = with_sample(values, whole, options)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=options.work_dir, budget=options.budget)

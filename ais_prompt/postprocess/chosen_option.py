@@ -35,17 +35,16 @@ from ais_prompt.postprocess.rule_engine import (
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
-_DECORATION: Final = re.compile(
-    r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)"
-)
-_SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
-_BOLD: Final = re.compile(r"\*\*([A-Z])\*\*|__([A-Z])__")
-_OTHERS: Final = re.compile(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
+_DECORATION: Final = late(r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)")
+_SPACE: Final = late(r"\s{2,}|[^\S\n ]")
+_BOLD: Final = late(r"\*\*([A-Z])\*\*|__([A-Z])__")
+_OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
-_DEPENDS: Final = re.compile(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
+_DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
-_LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
+_LATEX: Final = late(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
 @POSTPROCESSORS.register_module()

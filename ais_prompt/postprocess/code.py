@@ -18,19 +18,19 @@ from typing import Final, NamedTuple
 from ais_prompt.postprocess.readable import AnswerText, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
-from ais_prompt.utils import DECODER, parse_written
+from ais_prompt.utils import DECODER, late, parse_written
 
-_FENCE_AFTER_TEXT: Final = re.compile(
+_FENCE_AFTER_TEXT: Final = late(
     # > and the marks of lists may stand before a fence
     r"^(?![ \t>*+-]*(?:\d{1,9}[.)][ \t]+)?(?:`{3}|~{3}))[^\n`]*[^\s`](?=[ \t]*```[\w+-]*[ \t]*$)",
     re.MULTILINE,
 )
-_CLOSED: Final = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE)
-_END_AFTER_TEXT: Final = re.compile(r"(?<=[^\s`])[ \t]*```[ \t]*(?:\n.*)?\Z", re.DOTALL)
-_BEFORE_PROGRAM: Final = re.compile(r"\A(?:(?!\[BEGIN\]).)*\[BEGIN\]", re.DOTALL)
-_AFTER_PROGRAM: Final = re.compile(r"\[DONE\].*", re.DOTALL)
-_ENDS: Final = re.compile(r"\A\s+|(?<!\s)\s+\Z")
-_QUOTES: Final = re.compile(r"\A'|'\Z")
+_CLOSED: Final = late(r"^[ \t>]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE)
+_END_AFTER_TEXT: Final = late(r"(?<=[^\s`])[ \t]*```[ \t]*(?:\n.*)?\Z", re.DOTALL)
+_BEFORE_PROGRAM: Final = late(r"\A(?:(?!\[BEGIN\]).)*\[BEGIN\]", re.DOTALL)
+_AFTER_PROGRAM: Final = late(r"\[DONE\].*", re.DOTALL)
+_ENDS: Final = late(r"\A\s+|(?<!\s)\s+\Z")
+_QUOTES: Final = late(r"\A'|'\Z")
 
 
 @POSTPROCESSORS.register_module()
@@ -132,8 +132,8 @@ def _after_thinking(text: str) -> AnswerText:
     return source if source.text == text else source.without(_ENDS)
 
 
-_FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
-_START: Final = re.compile(r"[{\[]")
+_FENCE: Final = late(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
+_START: Final = late(r"[{\[]")
 _MOST_STARTS: Final = 1000
 """Places at which JSON may begin that are tried."""
 

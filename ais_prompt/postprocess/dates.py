@@ -17,13 +17,14 @@ from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_repor
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH: Final = (
     r"(?P<name{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_DATE: Final = re.compile(
+_DATE: Final = late(
     r"(?<![\d./-])(?:(?P<y1>\d{4})(?P<s1>[-/.])(?P<m1>\d{1,2})(?P=s1)(?P<d1>\d{1,2})(?![\d/-])(?:T[\d:.]+Z?|\s00:00(?::00)?)?"
     r"|(?P<y2>\d{4})\s?年\s?(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?[日号]"
     r"|(?P<a3>\d{1,2})(?P<s3>[./-])(?P<b3>\d{1,2})(?P=s3)(?P<y3>\d{4})(?!\.?\d)"
@@ -31,7 +32,7 @@ _DATE: Final = re.compile(
     rf"|(?<![A-Za-z]){_MONTH.format(5)}\s+(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y5>\d{{4}})(?!\d))",
     re.IGNORECASE,
 )
-_NOT_ON: Final = re.compile(r"(?:\bnot|n['’]t|\bnever)\s+(?:on|in|until|before|after)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_NOT_ON: Final = late(r"(?:\bnot|n['’]t|\bnever)\s+(?:on|in|until|before|after)\s+(?:the\s+)?\Z", re.IGNORECASE)
 _DOUBTS: Final = doubts(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z]+\s\d{1,2},?\s\d{4}")
 
 

@@ -12,26 +12,27 @@ from ais_prompt.postprocess.rule_engine import Candidate, Rank, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
-_PHRASE_END: Final = re.compile(
+_PHRASE_END: Final = late(
     r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b|[^)\n]{0,40}(?:是|\bis\b))"
     r"|\s+(?:rather\s+than|instead\s+of)\b|而(?:不是|非)|并非"
 )
-_SHORTENED: Final = re.compile(
+_SHORTENED: Final = late(
     r"\b(?i:Ste?|Mt|Pt|Ft|Fr|Mme|Mlle|Messrs|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|Gen|Col|Maj|Capt|Lt|Sgt|Cpl|Pvt|Adm|Cmdr|Atty|Supt|Gov|Sen|Rep|Pres|Jr|Sr|Esq|vs?|etc|approx|ca|cf|al|Inc|Ltd|Co"
     r"|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Hwy|Rte|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Ph|e\.g|i\.e|a\.m|p\.m)\.\Z"
     r"|(?<![^\W\d_'’])[^\W\d_a-z]\.\Z"
 )
 """A title, an abbreviation or an initial, with its full stop."""
-_LABEL: Final = re.compile(r"\W*[A-E]\.\Z")
-_LEAD: Final = re.compile(r"(?:\s|```\w*\n|\$|\\text(?=\{))*")
+_LABEL: Final = late(r"\W*[A-E]\.\Z")
+_LEAD: Final = late(r"(?:\s|```\w*\n|\$|\\text(?=\{))*")
 _DASHES: Final = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
-_PUNCTUATION: Final = re.compile(r"(?!(?<=\d)[-./:^*+](?=\d)|(?<!\w)-(?=[$€£¥]?\.?\d))[^\w\s]")
+_PUNCTUATION: Final = late(r"(?!(?<=\d)[-./:^*+](?=\d)|(?<!\w)-(?=[$€£¥]?\.?\d))[^\w\s]")
 """All but signs before numbers and marks between digits: -5 is not 5, 3/4 not 34, and 7:30 not 730."""
-_DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不[是在]|并非)")
-_UNKNOWN: Final = re.compile(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
-_CONTRAST: Final = re.compile(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
-_REFUSES: Final = re.compile(
+_DENIED: Final = late(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不[是在]|并非)")
+_UNKNOWN: Final = late(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
+_CONTRAST: Final = late(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
+_REFUSES: Final = late(
     r"\A\W*(?i:(?:unfortunately|well|hmm),?\s+)?(?i:"
     r"i(?:['’]m|\s+am)\s+(?:sorry|afraid|not\s+(?:sure|certain|able|aware)|unable|(?:just\s+)?an?\s+(?:ai|language))\b"
     r"|i\s+(?:do\s+not|don['’]t)\s+(?:know|have\s+(?:any|enough|access|information)|understand|recall|remember)\b"

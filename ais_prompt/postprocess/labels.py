@@ -24,9 +24,10 @@ from ais_prompt.postprocess.rule_engine import Candidate, Doubts, Rank, doubts, 
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
-_DECORATION: Final = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|\$+|\\text(?=\{)|[\"“”「」‘]")
-_CONCLUDES: Final = re.compile(
+_DECORATION: Final = late(r"\*+|`+|(?<!\w)_+|_+(?!\w)|\$+|\\text(?=\{)|[\"“”「」‘]")
+_CONCLUDES: Final = late(
     r"\b(?:so|thus|therefore|hence|overall|in\s+(?:conclusion|summary|short|the\s+end|total|sum)|to\s+(?:conclude|sum\s+up)|conclu\w+|finally|all\s+in\s+all"
     r"|on\s+balance|ultimately|altogether|i(?:['’]d|\s+would)?\s+(?:say|classify|label|call|choose|pick|rate|go\s+with)|classified\s+as|final|verdict|label\s+is)\b"
     r"|所以|因此|综上|总之|总体|总的来说|整体|最终|故|归为|判断为|应该?是|属于",
@@ -34,8 +35,8 @@ _CONCLUDES: Final = re.compile(
 )
 _WORD_LIKE: Final = frozenset(("no", "so", "one", "other", "right", "a", "i", "none", "not"))
 """Labels that are words of any sentence: only a punctuation mark or the end may follow them."""
-_HAN: Final = re.compile(r"[\u2e80-\u9fff]")
-_NEGATES: Final = re.compile(r"(?:不|非|没|未|无|否)\s?\Z")
+_HAN: Final = late(r"[\u2e80-\u9fff]")
+_NEGATES: Final = late(r"(?:不|非|没|未|无|否)\s?\Z")
 _ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
 _JOINT: Final = (
     r"[\s,'’，]{0,3}(?:\b(?:or|and|nor)\b|[/&,、，]|或者?|还是|和|与|也可能是?)+"

@@ -28,31 +28,32 @@ from ais_prompt.postprocess.stated import (
 )
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
-_INLINE: Final = re.compile(
+_INLINE: Final = late(
     r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$(?!\d)|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"
     r"|\\begin\{(?:align|equation|gather|aligned)\*?\}(?P<lines>.{1,2000}?)\\end\{\w+\*?\}",
     re.DOTALL,
 )
 _HAN: Final = r"\u3400-\u9fff"
-_WORDS: Final = re.compile(rf"(?<![\\A-Za-z])[A-Za-z]{{2,}}\s+[A-Za-z]{{2,}}|[{_HAN}]{{2,}}")
-_MATHS: Final = re.compile(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
-_PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
-_UNIT: Final = re.compile(
+_WORDS: Final = late(rf"(?<![\\A-Za-z])[A-Za-z]{{2,}}\s+[A-Za-z]{{2,}}|[{_HAN}]{{2,}}")
+_MATHS: Final = late(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
+_PROSE: Final = late(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
+_UNIT: Final = late(
     r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\*\*)?(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
 )
-_SPOKEN_OF: Final = re.compile(r"(?:\b(?:in|of|on|for)\s+(?:the\s+variables?\s+)?|关于|与)\Z")
+_SPOKEN_OF: Final = late(r"(?:\b(?:in|of|on|for)\s+(?:the\s+variables?\s+)?|关于|与)\Z")
 """What comes before a formula that describes a result: "a polynomial in x"."""
-_DENIED: Final = re.compile(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
-_LEAD: Final = re.compile(
+_DENIED: Final = late(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
+_LEAD: Final = late(
     r"\s*(?:\\displaystyle|(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|[a-z]{3,}:(?=\s))|大约|约|=|≈)\s*"
 )
-_SOLUTION: Final = re.compile(r"\s*解\s*:\s*")
-_CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_NO_RESULT: Final = re.compile(
+_SOLUTION: Final = late(r"\s*解\s*:\s*")
+_CODE_BLOCK: Final = late(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_NO_RESULT: Final = late(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
 )
-_SENTENCE: Final = re.compile(
+_SENTENCE: Final = late(
     # Dollars in prose, "It's 42", "I get 42"; but "sin 30" is a formula.
     r"(?<!\\)\$|(?<!\\)\b(?:[A-Za-z]+['’][a-z]+\s+\S"
     r"|(?!(?:sin|cos|tan|cot|log|ln|exp|mod|max|min|gcd|lcm|det|lim)\b)[A-Za-z]{2,}\s+[-\d])"
@@ -60,24 +61,24 @@ _SENTENCE: Final = re.compile(
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
 _WORD: Final = "\ue001"
-_NOT_A_RESULT: Final = re.compile(
+_NOT_A_RESULT: Final = late(
     # a letter, a name with its place, what is to be solved, what is excluded
     r"\\[bp]mod|\A\\?[A-Za-z]+'*(?:_\w|\^[a-z])?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\A(?:\\displaystyle\s*)?\\(?:int|iint|oint|lim|sum|prod)(?![a-z])[^=]*\Z|\A(?!.*\\int).*=.*\bd[xyztu]\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
 )
-_NAME: Final = re.compile(
+_NAME: Final = late(
     r"\A(?!\\(?:binom|frac|sqrt))\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"
 )
 _MOST_UNKNOWNS: Final = 2
 """Letters of a result; a law of physics has more of them."""
-_RELATION: Final = re.compile(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])")
-_EXPONENT: Final = re.compile(r"\^(?:\{[^{}]*\}|-?\w)")
-_ITEM: Final = re.compile(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
+_RELATION: Final = late(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])")
+_EXPONENT: Final = late(r"\^(?:\{[^{}]*\}|-?\w)")
+_ITEM: Final = late(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
-_SPOKEN_NUMBER: Final = re.compile(
+_SPOKEN_NUMBER: Final = late(
     rf"(?=[^\W\d]|[–‐‑﹣]|.*[^\W\d]\Z|\d+[ \u00a0\u2009\u202f]\d)(?:{NUMBER.pattern})", re.VERBOSE
 )
 """A number with a word or dash as its sign, a word as its scale, or blanks: "negative 4", "12万", "1 234"."""
-_TOKEN: Final = re.compile(r"\s*<[^<>\s]{2,12}>\s*\Z")
+_TOKEN: Final = late(r"\s*<[^<>\s]{2,12}>\s*\Z")
 """A mark of a chat template at the end, such as ``<eoa>``."""
 _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
 

@@ -53,6 +53,7 @@ from ais_prompt.postprocess.stated import (
 )
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _SUBSCRIPTS: Final = "₀₁₂₃₄₅₆₇₈₉"
@@ -67,7 +68,7 @@ _SIGN: Final = r"""
     (?!0[xX][\da-fA-F])(?<![A-Za-z_\d^])(?<!\d\.)(?<!\^[{-])(?<!_\{)
 """
 _POWER: Final = rf"(?:(?:\^|\*\*)(?:[-−]?\d{{1,3}}|\{{[-−]?\d{{1,3}}\}})(?!\w)|[{_SUPERSCRIPTS}]{{1,4}})"
-NUMBER: Final = re.compile(
+NUMBER: Final = late(
     rf"""{_SIGN}
     (?: (?<!\d[ ])\d{{1,3}}(?:[ \u00a0\u2009\u202f]\d{{3}})+(?![ ]?\d)(?:[.,]\d+)? | {DIGITS}
       | (?<![^\W\u3040-\u30ff\u4e00-\u9fff])(?<![.)])\.\d+ | (?=[{_HALVES}]) )
@@ -79,25 +80,25 @@ NUMBER: Final = re.compile(
     re.VERBOSE,
 )
 _PART: Final = r"\s?(?:\d|\{\s?\d+\s?\})"
-VALUE: Final = re.compile(
+VALUE: Final = late(
     rf"{_SIGN}(?:\d+\s?)?\\[dt]?frac{_PART}{_PART}"
     rf"|(?:{NUMBER.pattern})(?:(?:\s\d+)?\s?[/⁄]\s?\d+(?![\d.,]*/|\d))?",
     re.VERBOSE,
 )
 """A number, a fraction, or a number with a fraction."""
 _MONEY: Final = r"(?:[€£¥￥₹₩₽]|\b(?:USD|EUR|GBP|CHF|JPY|INR|RMB|CNY)\b)"
-_AROUND: Final = re.compile(rf"\A{_MONEY}\s*|\A\+(?=\S)|\s*(?:{_MONEY}|\\?\$|\\?[%％])?\.?\Z")
+_AROUND: Final = late(rf"\A{_MONEY}\s*|\A\+(?=\S)|\s*(?:{_MONEY}|\\?\$|\\?[%％])?\.?\Z")
 """What may stand around the digits of a gold."""
 _DASHES: Final = str.maketrans(dict.fromkeys("−–‐‑﹣负", "-"))
-_NEGATIVE: Final = re.compile(r"(?:negative|minus)\s+", re.IGNORECASE)
-_SCALE: Final = re.compile(r"\s?(thousand|million|billion|trillion|万|亿|(?<=\d)k)\Z")
+_NEGATIVE: Final = late(r"(?:negative|minus)\s+", re.IGNORECASE)
+_SCALE: Final = late(r"\s?(thousand|million|billion|trillion|万|亿|(?<=\d)k)\Z")
 _SCALES: Final = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8}
 _RAISED: Final = str.maketrans(_SUPERSCRIPTS, "0123456789+-")
 _LOWERED: Final = str.maketrans(_SUBSCRIPTS, "0123456789")
-_LATEX_FRACTION: Final = re.compile(rf"\\[dt]?frac({_PART})({_PART})")
-_FRACTION: Final = re.compile(r"(?P<sign>-?)(?:(?P<whole>\d+)\s)?(?P<over>\d+)/(?P<under>\d+)")
-_RADIX: Final = re.compile(r"(-?[0-9]+)_([2-9]|[12][0-9]|3[0-6])")
-_POWERS: Final = re.compile(r"(-?)([0-9.]+)\^(-?[0-9]{1,3})")
+_LATEX_FRACTION: Final = late(rf"\\[dt]?frac({_PART})({_PART})")
+_FRACTION: Final = late(r"(?P<sign>-?)(?:(?P<whole>\d+)\s)?(?P<over>\d+)/(?P<under>\d+)")
+_RADIX: Final = late(r"(-?[0-9]+)_([2-9]|[12][0-9]|3[0-6])")
+_POWERS: Final = late(r"(-?)([0-9.]+)\^(-?[0-9]{1,3})")
 
 
 def to_decimal(value: Any) -> Decimal | None:
@@ -151,19 +152,19 @@ def plain_number(written: str) -> str:
     return written if number is None else f"{number.scaleb(_SCALES[scale[1]]):f}"
 
 
-_MARK: Final = re.compile(r"####[^\n]*")
-_CONTRAST: Final = re.compile(
+_MARK: Final = late(r"####[^\n]*")
+_CONTRAST: Final = late(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
 )
-_IS: Final = re.compile(r"=|\bwhich\s+(?:is|equals|makes|gives)\b|\bequals\b|等于|也就是")
-_EQUALS: Final = re.compile(r"[=≈]|\\approx(?![a-z])")
-_TERM: Final = re.compile(
+_IS: Final = late(r"=|\bwhich\s+(?:is|equals|makes|gives)\b|\bequals\b|等于|也就是")
+_EQUALS: Final = late(r"[=≈]|\\approx(?![a-z])")
+_TERM: Final = late(
     r"\\(?:sqrt|pi|times|cdot|div|pm|binom|log|ln|sin|cos|tan)(?![a-z])|\\[dt]?frac(?!\{(?:\}|\\(?:text|math|mbox)))"
 )
 """What makes a number a part of a formula; a fraction of units is none: ``5 \\frac{\\text{m}}{\\text{s}}``."""
-_UNIT: Final = re.compile(r"\\(?:text|mathrm|mbox|operatorname|rm)\s?\{[^{}]*\}")
-_COMMAND: Final = re.compile(r"\\[A-Za-z]+")
-_WORDS: Final = re.compile(r"[^\W\d_]{2}")
+_UNIT: Final = late(r"\\(?:text|mathrm|mbox|operatorname|rm)\s?\{[^{}]*\}")
+_COMMAND: Final = late(r"\\[A-Za-z]+")
+_WORDS: Final = late(r"[^\W\d_]{2}")
 _DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ais_prompt.utils import late
+
 DIGITS: Final = (
     r"(?:\d{1,3}(?:(?:,(?:\\!)?|\{,\}|\\[,:;!]|['’])\d{3}){1,40}(?!\d)(?:\.\d+)?"
     r"|\d{1,2}(?:,\d{2}){1,8},\d{3}(?!\d|,\d)(?:\.\d+)?"
@@ -23,11 +25,11 @@ DIGITS: Final = (
     r"|\d++(?:\.\d++)?(?!\.\d))"
 )
 """Pattern of the digits of one number; it may match at any digit, so a pattern around it says where numbers begin."""
-_NUMERAL: Final = re.compile(rf"(?<!\d\.){DIGITS}")
-_LATEX: Final = re.compile(r",\\!|\{,\}")
+_NUMERAL: Final = late(rf"(?<!\d\.){DIGITS}")
+_LATEX: Final = late(r",\\!|\{,\}")
 _LONGEST: Final = 100
 """Characters around a place that are looked at."""
-_BETWEEN: Final = re.compile(r"\\[,:;! ]|['’]")
+_BETWEEN: Final = late(r"\\[,:;! ]|['’]")
 
 
 def inside_numeral(text: str, place: int) -> bool:

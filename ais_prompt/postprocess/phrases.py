@@ -17,10 +17,10 @@ from ais_prompt.postprocess.readable import THINK_END, THINK_START, said
 from ais_prompt.postprocess.rule_engine import doubts
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
-from ais_prompt.utils import require
+from ais_prompt.utils import late, require
 
-_NUMBER: Final = re.compile(r"-?\d*\.?/?\d+")
-_YES_NO: Final = re.compile(r"(yes|no|true|false)\b", re.IGNORECASE)
+_NUMBER: Final = late(r"-?\d*\.?/?\d+")
+_YES_NO: Final = late(r"(yes|no|true|false)\b", re.IGNORECASE)
 _ANSWER_WORDS: Final = {
     **{"en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse", "ja": "答え"},
     **{"ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案"},
@@ -232,8 +232,8 @@ def general_cn_postprocess(text: str) -> str | None:
     return " ".join(jieba.cut(said(text, fold=False).text)) or None
 
 
-_CAPITAL = re.compile("[A-Z]")
-_RUN = re.compile("[A-D]+")
+_CAPITAL = late("[A-Z]")
+_RUN = late("[A-D]+")
 
 
 @POSTPROCESSORS.register_module(name=["first_capital_postprocess", "first-capital"])

@@ -8,13 +8,14 @@ from bisect import bisect_right
 from typing import Final
 
 from ais_prompt.types import Extraction
+from ais_prompt.utils import late
 
 THINK_START: Final = "<think>"
 THINK_END: Final = "</think>"
 
-_BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])，(?=[0-9])")
-_STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
-_NEXT_QUESTION: Final = re.compile(
+_BETWEEN_NUMBERS: Final = late(r"(?<=[0-9])，(?=[0-9])")
+_STRUCK_OUT: Final = late(r"~~[^~\n]{1,200}~~")
+_NEXT_QUESTION: Final = late(
     r"(?:Question:|(?<=\n)[ \t*#]{0,6}(?:Q|Problem|问题|题目|问)[ \t]?\d{0,3}[ \t*]{0,3}:).*\Z", re.DOTALL
 )
 

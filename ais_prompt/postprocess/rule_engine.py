@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.postprocess.readable import AnswerText
+from ais_prompt.utils import late
 
 
 class Rank(IntEnum):
@@ -67,13 +68,13 @@ class Candidate(Struct, frozen=True):
     text: str
 
 
-_TAKEN_BACK: Final = re.compile(
+_TAKEN_BACK: Final = late(
     r"\b(?i:wait|actually|oops|hmm+|correction|let\s+me\s+(?:re\w+|double)|on\s+second\s+thought|scratch\s+that|my\s+mistake|i\s+was\s+wrong)\b"
     r"|\b[Nn]o\b\s*[,.:;!—-]|不对|等等|等一下|更正|错了|重新|(?<![\u4e00-\u9fff])不[,。]"
 )
 
 
-_AGAIN: Final = re.compile(r"\b(?i:wait|hold\s+on|let\s+me\s+re\w+)\b|等等|等一下|重新")
+_AGAIN: Final = late(r"\b(?i:wait|hold\s+on|let\s+me\s+re\w+)\b|等等|等一下|重新")
 _OH: Final = (
     r"(?:(?:(?:no,?\s)?wait|hmm+|oh|hold\s+on|sorry|oops|actually|no(?=,)|(?:my\s+)?apologies|i\s+apologi[sz]e|on\s+reflection)\b"
     r"[\s,.!…—–-]{0,4}|(?:等等|等一下|且慢|哎呀|抱歉|对不起|哦|啊|嗯)[\s,.。!…—–-]{0,4})"
@@ -98,7 +99,7 @@ _IT_IS: Final = (
     r"(?=(?:(?:it|that|the\s+(?:correct\s+|right\s+)?answer)(?:['’]s|\s+(?:is|should\s+be|must\s+be))|应该?是|应[为选]|是)"
     r"\s*(?:actually\s+)?[(\[*$]{0,3}(?:(?-i:[A-Z])(?![A-Za-z])|[-−]?\d))"
 )
-_WITHDRAWN: Final = re.compile(
+_WITHDRAWN: Final = late(
     r"(?i:(?:\b(?:answer|result)\b|\\boxed|####)[^.!?\n]{0,40}[.!]?\s{1,2}"
     r"that(?:['’]s|\s+(?:is|was))\s+(?:not\s+(?:right|correct)|wrong|incorrect)(?=\s?[.!,—–])"
     rf"|{_MISTAKEN}|(?:\A|(?<=[.!…;。,\n—–])|(?<=[.!…;,'\"”’*}}\]—–]\s))"
@@ -177,7 +178,7 @@ _OTHERS = (
     r"might|(?-i:may)|could|at\s+first|initially|originally|tempting|my\s+first)\b"
     r"|虽然|尽管|即使|很多|不少|许多|有人|有些|有的|同学|[你您][^,。]{0,8}(?:选|说|答)|情况|那就|起初|最初|第一|一开始|直觉|本来|以为|看似|与其|(?<![最很])(?<![最很]有)可能(?!的)|也许|或许"
 )
-_NOT_ASSERTED: Final = re.compile(rf"(?i:{_SUPPOSED}|{_OTHERS})(?:(?!\bthen\b)[^.,。!?;:\n]){{0,60}}\Z")
+_NOT_ASSERTED: Final = late(rf"(?i:{_SUPPOSED}|{_OTHERS})(?:(?!\bthen\b)[^.,。!?;:\n]){{0,60}}\Z")
 _IF: Final = (
     r"\b(?i:if)\b(?!\s+(?i:(?:i|we|you|one)\s+(?:had|have|must|were|look|read|use|apply|compare|check|add|subtract|multiply|divide|plug|substitute"
     r"|take|go|think|follow|eliminate|recall|remember|let|count|solve|simplify|work)|asked|pressed|forced|so|not|any|needed|necessary)\b)"
@@ -189,12 +190,12 @@ _IF_ZH: Final = (
     r"|当(?=[^,。]{1,12}时)"
 )
 _SO: Final = r"\b(?:so|therefore|thus|hence|but|here)\b|所以|因此|故|但|矛盾"
-_SUPPOSING: Final = re.compile(rf"(?:{_IF}|{_IF_ZH})(?:(?!{_SO})[^.。!?;\n]|\.(?=\d)){{0,100}}\Z")
+_SUPPOSING: Final = late(rf"(?:{_IF}|{_IF_ZH})(?:(?!{_SO})[^.。!?;\n]|\.(?=\d)){{0,100}}\Z")
 """A condition, up to what holds under it: "If it were heated, the answer would be ..."."""
-_DENIED_CLAUSE: Final = re.compile(
+_DENIED_CLAUSE: Final = late(
     r"(?i:\b(?:not|never|cannot)|n['’]t)\s+(?i:think|believe|say|know|see|agree|sure|clear|certain|mean|imply|follow)\b[^.,;!?\n]{0,40}\Z"
 )
-_UNDECIDED: Final = re.compile(
+_UNDECIDED: Final = late(
     r"\b(?i:(?:cannot|can\s+not|can['’]t|could\s+not|couldn['’]t|unable\s+to|impossible\s+to|hard\s+to|not\s+enough|insufficient)\b"
     r"[^.\n]{0,20}?\b(?:determin\w*|decid\w*|answer\w*|choos\w*|tell|say|know\w*|conclu\w*|solv\w*|find|comput\w*|calculat\w*|help|information|data)"
     r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
@@ -224,7 +225,7 @@ class Doubts(Struct, frozen=True):
 def doubts(item: str) -> Doubts:
     """Return the patterns for answers that the regular expression ``item`` matches."""
     before, after = (pattern.replace("ITEM", f"(?>(?-i:{item}))") for pattern in (_NEGATED_BEFORE, _NEGATED_AFTER))
-    return Doubts(re.compile(rf"(?i:{before})\Z"), re.compile(f"(?i:{after})"))
+    return Doubts(late(rf"(?i:{before})\Z"), late(f"(?i:{after})"))
 
 
 def is_reported(text: str, start: int) -> bool:

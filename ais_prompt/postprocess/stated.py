@@ -29,6 +29,7 @@ from typing import Final
 from msgspec import Struct
 
 from ais_prompt.postprocess.rule_engine import Doubts, Rank, Rule, is_reported, is_supposed, is_undecided
+from ais_prompt.utils import late
 
 _IS = (
     r"(?:\s*\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
@@ -70,14 +71,14 @@ _CORRECTS: Final = Rule(
     Rank.CONCLUDED,
 )
 """What announces a result after another one was taken back."""
-_EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in (*RULES, _CORRECTS))
-_FULL_STOP: Final = re.compile(
+_EVERY: Final = tuple((rule, late(rule.pattern, re.MULTILINE)) for rule in (*RULES, _CORRECTS))
+_FULL_STOP: Final = late(
     r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=\d*[^\d()=^_,]?\d*[\u4e00-\u9fff])|,\s*(?:but|though|although|while|whereas|if|when)\s+|,(?:但|不过|尽管|虽然|当)|,\s*which\s+is\s+(?=[^,.\n]{0,60}\b(?:less|more|fewer|than)\b)|\s+(?:instead\s+of|rather\s+than)\b"
 )
 
-_UNREAL: Final = re.compile(r"(?i:\bwould\b)|[\u4e00-\u9fff]")
+_UNREAL: Final = late(r"(?i:\bwould\b)|[\u4e00-\u9fff]")
 """What an announcement says after a condition if it announces no result: "If you multiply, the answer is 3" does."""
-_WOULD_IF: Final = re.compile(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")
+_WOULD_IF: Final = late(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")
 REACH: Final = 1_000
 """Characters after an announcement that are looked at."""
 
@@ -133,27 +134,27 @@ FORMULA: Final = f"[{TERM}{EQUATION}]"
 LONGEST: Final = 2_000
 """Characters of a sentence that are looked at, from its end: a hostile text may be one sentence."""
 
-_NOT_PROSE: Final = re.compile(
+_NOT_PROSE: Final = late(
     r"```(?!\w*\s*[^\w\s]?[\d.,]+\s*```)(?s:.*?)(?:```|\Z)|\x1b\[[\d;]*[A-Za-z]"  # code; colours of a terminal
     r"|^[ \t]*\|(?!.*(?i:total|answer|合计|答)).*$"  # rows of a table
     r"|^[ \t>*#-]*(?:[Ss]tep\s*|[(\[])?\d{1,2}[.)、\]:](?=[ \t*]*[^\s\d.,;])",  # numbers of steps
     re.MULTILINE,
 )
-_END: Final = re.compile(rf"\n+(?!\s*{FORMULA})|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*(?=\s*(?:\Z|[^a-z\s]))")
-_ENDED: Final = re.compile(r"[.!?。…][\s'\"”’)*|]*\Z")
-_DANGLING: Final = re.compile(
+_END: Final = late(rf"\n+(?!\s*{FORMULA})|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*(?=\s*(?:\Z|[^a-z\s]))")
+_ENDED: Final = late(r"[.!?。…][\s'\"”’)*|]*\Z")
+_DANGLING: Final = late(
     r"(?:\b(?i:an?|then|and|so|but|or|the|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we|he|she|it|per|for|in|at|from)"
     r"|[-:;+/×÷=(、]|(?<!\d),|\s\*|[加减乘]|除以|然后|则|那么|所以|因为|而|和|是|为|得|需要|再|把|将|当|接着|接下来|不|其|也|就|被|与|及|或|从|在|向|于|这|那|该|并|但|我们)\s*\Z"
     r"|“[^”\n]*\Z|[(（][^)）\n]*\Z|,\s*\.{3}\Z|\$[^$\n]*[\\^_][^$\n]*\Z"
 )
-_ASKS: Final = re.compile(
+_ASKS: Final = late(
     r"\?\W*\Z|\b(?:please|(?:could|can|would|do)\s+you)\b|\A\W*(?:what|which|how|why|who|where)\b|[吗呢么]\W*\Z|请|(?:几|多少)[^,。]{0,12}\W*\Z"
     r"|n['’]t\s+(?:match|make)|\b(?:contradict\w*|wrong|stuck|known|denote|geometric|cannot|work\s+out|figure\s+out)\b|矛盾|不对|(?<!没)错|漏|回忆|代换|如图|\bformula\b|公式"
     r"|\A\W*(?:(?:an?|one|1|each|every)\s[a-z]+|[一每](?!共)[\u4e00-\u9fff]{1,3})\s*(?:=|≈|is\b|equals|是|等于|约)[^,;]{1,40}\Z",
     re.IGNORECASE,
 )
 """What a sentence does that states no result: it asks, takes something back, or gives a law or a unit."""
-_BEGINS: Final = re.compile(
+_BEGINS: Final = late(
     r"\W*(?:given|let|suppose|assum(?:e|ing)|denote|recall|remember|note|hint|tip|fun\s+fact|wait|next|first|我?们?[设记]|已知|注意|别忘|(?:要|请)?记住|提示|小知识|等等|[还只]需)",
     re.IGNORECASE,
 )
@@ -164,7 +165,7 @@ _PREMISE: Final = (
     r"|\A\W*(?:then|now|to|step|if|when|by|using|find|multiply|add|divide|subtract|use|consider|calculate|compute|solve)\s"
     r"|假|如果|若|先|接下来|下面|然后|题|例如|没(?!错|问题|事)|[无倍]|知道|只能|超时|上限|步骤|未知|不会|考虑|把|将|代入|思路|想"
 )
-_STATES_NOTHING: Final = re.compile(
+_STATES_NOTHING: Final = late(
     rf"{_PREMISE}|\b(?:we|you|may|might|could|maybe|perhaps"
     r"|either|twice|half|than|times|(?:a|per|each|every)\s+(?:day|week|month|year|hour|minute))\b"
     r"|\A\W*(?:each|every|one|an?|i|my|had|were)\s"
@@ -172,22 +173,22 @@ _STATES_NOTHING: Final = re.compile(
     re.IGNORECASE,
 )
 """What a sentence says that only supposes, plans, denies, or gives a rate."""
-_ONLY_PREMISE: Final = re.compile(
+_ONLY_PREMISE: Final = late(
     rf"{_PREMISE}|\bwe\b(?!\s+(?:get|have|find|obtain|can\s+(?:conclude|say)))|\b(?:because|since|if)\s+(?!19|20)[^\d,]{{1,40}}\d"
     r"|\b(?:digits|decimals?|decimal\s+places?|unless|(?<!all\s)told|mentions?|knowledge|update|parameters|requires?)\b"
     r"|\A\W*(?:let\s+me|i['’]ll|i\s+will)\b(?!\s+say)|截止|更新|参数|位小数|因为[^,。]{0,30}\d|我们需?要|用(?!了)",
     re.IGNORECASE,
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
-_SUM: Final = re.compile(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
-_CONTRASTED: Final = re.compile(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
-_PLANS: Final = re.compile(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
-_REMARK: Final = re.compile(
+_SUM: Final = late(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
+_CONTRASTED: Final = late(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
+_PLANS: Final = late(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
+_REMARK: Final = late(
     r"\W*(?:let\s+me\s+know|(?:is\s+there\s+)?anything\s+else|(?:would|do)\s+you\s+(?:like|need|want)|feel\s+free|(?:i\s+)?hope|if\s+you\s+(?:have|need|want)|check|verif\w+|note|confidence|explanation|this\s+took|that\s+took"
     r"|希望|如有|验算|检验|说明|解析|(?:让我们)?验证)",
     re.IGNORECASE,
 )
-_CUE: Final = re.compile(
+_CUE: Final = late(
     r"\b(?:so(?!\s+(?:that|many|much|far))|therefore|thus|hence|consequently|i\.e\.|that['’]s|(?:which|this|that)\s+(?:is|means|gives|leaves|makes|equals)|the\s+(?:total|sum)\s+is|"
     r"meaning|equals|is\s+equal\s+to|gives\s+us|yields|(?:we|i)\s+(?:get|obtain|find|conclude)|altogether|in\s+(?:total|all))\b"
     r"|所以|因此|因而|从而|于是|(?:^|[,;\s])故|(?:[,;求算可解]|我们|^)得[到出]?|得(?=[:=])|,即|也就是|等于|应该?是|而是|\A\W*答",
@@ -195,17 +196,17 @@ _CUE: Final = re.compile(
 )
 """What begins a conclusion."""
 _LONGEST_CLAUSE: Final = 120
-_CLAUSE: Final = re.compile(r"[,;:]\s|[,;:](?!\d)|\b(?:and|so)\b(?!\s*\$?\d)")
-_IN_WORDS: Final = re.compile(
+_CLAUSE: Final = late(r"[,;:]\s|[,;:](?!\d)|\b(?:and|so)\b(?!\s*\$?\d)")
+_IN_WORDS: Final = late(
     r"(?=\D{0,80}\d)(?:.{0,80}?\b(?:sum|product|difference|quotient|remainder|average|mean|ratio|multipl\w+|add\w*|subtract\w*|tak\w+|divided?|dividing"
     r"|times|plus|minus|half|third|quarter|double|root|cube|square[ds]?)\b|.*\d\s?%?\s+of\b|.*(?:[和差积商]|余数|平方|一半|之[一二三四五六七八九十]|[加减乘除](?:以|上|去)?\s?\d))"
     r".*(?:\b(?:is|are|equals?|makes?|gives?|leaves?)|[是为得到有剩下])(?:\s+(?:equal\s+to|exactly|about))?[\s:$¥*]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 """A calculation in words, with a number of its own, up to its result."""
-_TOTAL: Final = re.compile(r"\b(?:total|(?:al)?together|in\s+all)\b|[一总]共|合计", re.IGNORECASE)
-_EQUALS: Final = re.compile(r"(?<![<>!=])[=≈](?!=)")
-_LABEL: Final = re.compile(
+_TOTAL: Final = late(r"\b(?:total|(?:al)?together|in\s+all)\b|[一总]共|合计", re.IGNORECASE)
+_EQUALS: Final = late(r"(?<![<>!=])[=≈](?!=)")
+_LABEL: Final = late(
     r"(?:\b(?:step|error|code|example|question|problem|exercise|page|figure|table|equation|chapter|section|line|room|rule|method|version|theorem|part|grade|case|item)|[例式图表第]|步骤)\s*[(#]?\s*\Z",
     re.IGNORECASE,
 )
@@ -213,42 +214,42 @@ _CALCULATED: Final = (
     r"[\d)a-z%]\s*(?:[-+*/×÷−]|\bx\b|\bby\b)\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z"
     r"|\d,\Z|\bout\s+of\s+\Z|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and|or)\s|[到至和与或、~:])\s?\$?\Z|\b(?:the|these|those|all|both|other|same|row)\s*\Z|[这那]\s*\Z"
 )
-_OPERAND: Final = re.compile(
+_OPERAND: Final = late(
     rf"{_CALCULATED}|\b(?:after|before|within|during|until|per|at|than|from|in|since)\s+\$?\Z|[比第]\s?\Z",
     re.IGNORECASE,
 )
 """What comes before a number of a calculation or a circumstance: "after 2 days"."""
-_WHEN: Final = re.compile(r"\A\W*(?:after|before|in|by|on|at|until|within|到)(?:\s+\w+ing)?\s*\$?\Z", re.IGNORECASE)
-_WHEN_AFTER: Final = re.compile(r"\s?[\u4e00-\u9fff]{0,4}(?:以后|以前|之后|之前|[后前]|(?<!小)时)[,\s]")
-_TERM_OF: Final = re.compile(rf"{_CALCULATED}|\b(?:within|until|than|per)\s+\$?\Z|第\s?\Z", re.IGNORECASE)
-OPERAND_AFTER: Final = re.compile(
+_WHEN: Final = late(r"\A\W*(?:after|before|in|by|on|at|until|within|到)(?:\s+\w+ing)?\s*\$?\Z", re.IGNORECASE)
+_WHEN_AFTER: Final = late(r"\s?[\u4e00-\u9fff]{0,4}(?:以后|以前|之后|之前|[后前]|(?<!小)时)[,\s]")
+_TERM_OF: Final = late(rf"{_CALCULATED}|\b(?:within|until|than|per)\s+\$?\Z|第\s?\Z", re.IGNORECASE)
+OPERAND_AFTER: Final = late(
     r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[\u4e00-\u9fff]?[和与或]\s?\d|\s+(?:and|to|or)\s+\$?\d|\s?[到至~、]|[,:]\d|[加减乘除](?:以|上|去)?\s?\d"
 )
-_CHOICE: Final = re.compile(
+_CHOICE: Final = late(
     r"\d\S{0,3}(?:\s+\w+)?,?\s{0,3}(?:\b(?:or|maybe|perhaps)\b|或者?|还是|,?也?(?:可能|许))[^.,;。\d]{0,12}\d|不是[^,。]{0,12}?\d[^,。]{0,12}?就是",
     re.IGNORECASE,
 )
 """Several numbers of which one is right: "5 or 6", "5, maybe 50"."""
-_BOUND: Final = re.compile(
+_BOUND: Final = late(
     r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower|longer)\s+than|over|under|above|below|(?<!add\s)(?<!adds\s)up\s+to|between|beyond)\s+(?:about\s+)?\$?\Z"
     r"|(?:至少|至多|最多|最少|不到|不足|不超过|不少于|不多于|超过|多于|少于|大于|小于|高于|低于|介于)[\u4e00-\u9fff]{0,4}\s?\Z",
     re.IGNORECASE,
 )
 """What comes before a number that only bounds a result: "at least 59"."""
-_SAYS: Final = re.compile(
+_SAYS: Final = late(
     r"(?:\b(?:is|are|was|be|equals?|means?|gives?|by|get|obtain|have|has|find|becomes?|as|to|conclude|that|value|so|thus|therefore|hence)|[=≈:]|[是为得到于即成填有取应余共约]|所以|因此)[\s,:*(]*\Z"
     r"|(?:\A|\n)[\s>*#-]*\Z",
     re.IGNORECASE,
 )
 """What comes before a formula that is stated, not mentioned."""
-_LINE: Final = re.compile(
+_LINE: Final = late(
     rf"[\s>*#|_•-]*+(?:[^\W\d][^\n,。;:=|\d]{{0,40}}[:=|–—-])?[\s*_$¥(]*(?:[-−–$\d.,/]+|{FORMULA}+|[A-Z](?![A-Za-z]))[\s*_$)%°|]*"
     r"(?:[A-Za-z]+(?:\s[a-z]+)?|[\u4e00-\u9fff]{1,3})?[\s*)|]*[.。!✓]*\s*"
 )
 """A line that holds nothing but an item, its label and its unit: "**Total:** 42 apples"."""
-_FORMULA_LINE: Final = re.compile(r"[^\d=,;。\n]{1,24}=[^,;。\n]*\d[^,;。\n]{0,12}\s*")
+_FORMULA_LINE: Final = late(r"[^\d=,;。\n]{1,24}=[^,;。\n]*\d[^,;。\n]{0,12}\s*")
 """A line that is one equation: "Time = 210 km ÷ 70 km/h = 3 h"."""
-_WORD: Final = re.compile(r"[A-Za-z'’]+|[\d.,]+|[\u4e00-\u9fff]{1,2}")
+_WORD: Final = late(r"[A-Za-z'’]+|[\d.,]+|[\u4e00-\u9fff]{1,2}")
 _SHORT: Final = 10
 """Words of a sentence that may be whole without a full stop: "It was built in 1907"."""
 _MOST_WORDS: Final = 3
@@ -432,12 +433,12 @@ def _evident(text: str, start: int, end: int, stated: list[Match], *, alone: boo
     return item if repeats or alone else None
 
 
-_TAGGED: Final = re.compile(r"<(answer|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE)
-_KEYED: Final = re.compile(
+_TAGGED: Final = late(r"<(answer|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE)
+_KEYED: Final = late(
     r"""["'](?:final_?|correct_?)?(?:answer|choice|result|答案|最终答案)["']\s*:\s*(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'\s,{}\[\]]{1,80}(?:,\d{3}\b)*))""",
     re.IGNORECASE,
 )
-_TOKEN: Final = re.compile(r"(?P<box>\\f?box(?:ed)?\s*\{)|\\.|[{}]", re.DOTALL)
+_TOKEN: Final = late(r"(?P<box>\\f?box(?:ed)?\s*\{)|\\.|[{}]", re.DOTALL)
 
 
 def last_boxed(text: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from ais_prompt.postprocess.readable import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import ToolCall
-from ais_prompt.utils import DECODER, parse_written
+from ais_prompt.utils import DECODER, late, parse_written
 
 ToolFormat: TypeAlias = Literal["hermes", "qwen", "llama3", "mistral"]
 """How a model writes calls:
@@ -20,10 +20,10 @@ ToolFormat: TypeAlias = Literal["hermes", "qwen", "llama3", "mistral"]
 - ``mistral``: ``[TOOL_CALLS]`` and a list of calls, or ``[TOOL_CALLS]name[ARGS]{...}`` for each call.
 """
 
-_HERMES: Final = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_HERMES: Final = late(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _PYTHON_TAG: Final = "<|python_tag|>"
 _MISTRAL: Final = "[TOOL_CALLS]"
-_ENDS: Final = re.compile(r"<\|e(?:om|ot)_id\|>|</s>|<\|im_end\|>")
+_ENDS: Final = late(r"<\|e(?:om|ot)_id\|>|</s>|<\|im_end\|>")
 
 
 def read_calls(text: str, form: ToolFormat) -> tuple[ToolCall, ...] | None:

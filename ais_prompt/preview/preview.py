@@ -17,7 +17,6 @@ from ais_prompt.inferencers import GoldUse, RunningConversation
 from ais_prompt.models import (
     TEMPLATE_VARIABLES,
     HasTokenizerPath,
-    HuggingFaceBaseModel,
     Model,
     SendsBodies,
     TokenizingModel,
@@ -250,6 +249,8 @@ def request_of(task: Task, sample: Sample, shots: Any) -> dict[str, Any]:
     if isinstance(request.decoding, LikelihoodQuery):
         return {"asks": "log-likelihoods"}
     if not isinstance(task.model, SendsBodies):
+        from ais_prompt.models import HuggingFaceBaseModel
+
         options = {name: value for name, value in asdict(request.decoding).items() if value not in (None, (), {})}
         variables = task.model.sampling.template_variables if isinstance(task.model, HuggingFaceBaseModel) else {}
         return {**options, TEMPLATE_VARIABLES: dict(variables)} if variables else options

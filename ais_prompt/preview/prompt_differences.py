@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.types import ChatMessage, Prompt
+from ais_prompt.utils import late
 
 TURN: Final = "\ue2f0"
 """Starts a message: `TURN`, its role, `TEXT` or `PARTS`, its content."""
@@ -27,17 +27,17 @@ TEXT: Final = "\ue2f1"
 PARTS: Final = "\ue2f2"
 """Replaces `TEXT` if the content is a list of parts, which follow as JSON."""
 
-MARK: Final = re.compile(f"{TURN}[^{TEXT}{PARTS}]*[{TEXT}{PARTS}]")
+MARK: Final = late(f"{TURN}[^{TEXT}{PARTS}]*[{TEXT}{PARTS}]")
 """Matches the start of a message, up to its content."""
-_TURN: Final = re.compile(f"{TURN}([^{TEXT}{PARTS}]*)([{TEXT}{PARTS}])([^{TURN}]*)")
+_TURN: Final = late(f"{TURN}([^{TEXT}{PARTS}]*)([{TEXT}{PARTS}])([^{TURN}]*)")
 
 START: Final = "\ue2f3"
 END: Final = "\ue2f4"
 """`START` and `END` are put around a text, so that the context of a change shows whether it is at an end."""
 
-_LINE: Final = re.compile(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
+_LINE: Final = late(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
 _CHARACTERS: Final = "\u3040-\u30ff\u3400-\u9fff"
-_WORD: Final = re.compile(rf"{MARK.pattern}|\n|[^\S\n]+|[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|[^\w\s]")
+_WORD: Final = late(rf"{MARK.pattern}|\n|[^\S\n]+|[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|[^\w\s]")
 """Matches a mark with its role, one newline, spaces, a word (a Chinese or Japanese character is one), or one sign."""
 
 LEAST_ALIKE: Final = 0.6

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ais_prompt.checks import PHRASINGS, ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
 from ais_prompt.report.score_notes import ALL, NAMED
 from ais_prompt.scoring import TaskOutcome
 from ais_prompt.store import RunFolder, read_details, read_predictions
 from ais_prompt.utils import counted, printable
+
+if TYPE_CHECKING:
+    from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
 
 MANY: Final = 0.2
 """Share of unparsed answers above which one of them is shown."""
@@ -27,6 +29,8 @@ def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
     If none does, a few have lines. Datasets with one postprocessor that loses the same phrasings have the lines of
     the first of them.
     """
+    from ais_prompt.checks import PHRASINGS
+
     groups: dict[tuple[str, ...], list[ExtractionTrial]] = {}
     for trial in trials:
         groups.setdefault((trial.postprocessor, *(lost.phrasing for lost in trial.lost)), []).append(trial)

@@ -4,19 +4,21 @@ The program runs in a process of its own, inside of namespaces that hold nothing
 another process, which calls the program's functions over a pipe. See docs/sandbox.md for what that protects.
 """
 
-from ais_prompt.sandbox.choose import find_isolation
-from ais_prompt.sandbox.launch import Isolation, end_spares
-from ais_prompt.sandbox.program_runner import CheckedProgram, Evaluation, Outcome, evaluate_program, run_program
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CheckedProgram",
-    "Evaluation",
-    "Isolation",
-    "Outcome",
-    "end_spares",
-    "evaluate_program",
-    "find_isolation",
-    "run_program",
-]
+from ais_prompt.rooms import offered
 
-Task = CheckedProgram  # its first name, which scripts import
+if TYPE_CHECKING:
+    from ais_prompt.sandbox.choose import find_isolation
+    from ais_prompt.sandbox.interface import RunsPrograms
+    from ais_prompt.sandbox.launch import Isolation, end_spares
+    from ais_prompt.sandbox.program_runner import (
+        CheckedProgram,
+        Evaluation,
+        Outcome,
+        Task,
+        evaluate_program,
+        run_program,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)

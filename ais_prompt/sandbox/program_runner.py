@@ -54,6 +54,9 @@ class CheckedProgram(Struct, frozen=True):
     prelude: str = ""
 
 
+Task = CheckedProgram  # its first name, which scripts import
+
+
 def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
     """Run a program and its tests, and return how that ended.
 

@@ -11,11 +11,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from msgspec import Struct
 
-from ais_prompt.judges import Question
 from ais_prompt.plan import Task
 from ais_prompt.scoring.worker import (
     ScoreCall,
@@ -27,6 +26,9 @@ from ais_prompt.scoring.worker import (
     is_risky,
 )
 from ais_prompt.store import RunFolder
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import Question
 
 logger = logging.getLogger(__name__)
 

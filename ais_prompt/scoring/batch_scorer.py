@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator
-from ais_prompt.judges import batch_question_id, by_judge
 from ais_prompt.metrics import AnswerCounts, mean_scores
 from ais_prompt.plan import PlannedDataset, Task
 from ais_prompt.scoring.scorer import Scorer, failure_kind
@@ -71,6 +70,8 @@ def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> Ba
         verdicts: one for each judge, about the same answers.
         judges: ``abbr`` of each.
     """
+    from ais_prompt.judges import by_judge
+
     if len(verdicts) < 2:
         return verdicts[0]
     shared = [metric for metric in verdicts[0].metrics if all(metric in one.metrics for one in verdicts)]
@@ -124,6 +125,8 @@ class BatchVerdicts:
 
     def votes(self, values: Mapping[str, float]) -> tuple[JudgeVerdict, ...]:
         """Return what each of several judges says of an answer with these values; empty if that is not known."""
+        from ais_prompt.judges import by_judge
+
         names = {judge: by_judge(self.metrics[0], judge) for judge in self._judges} if self.metrics else {}
         if any(name not in values for name in names.values()):
             return ()
@@ -222,6 +225,8 @@ def judged(
     Raises:
         AisPromptError: as `JudgedBatchEvaluator.questions`.
     """
+    from ais_prompt.judges import batch_question_id
+
     # Each question is looked up once, for all judges. One failed reply takes its answer out for every judge, or their
     # verdicts would be about different answers.
     unjudged: dict[str, str] = {}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
 from ais_prompt.evaluators import JudgeEvaluator, PanelEvaluator
-from ais_prompt.judges import Replies, decide
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils import defined_at
 
-JudgementOf: TypeAlias = Callable[[SampleScore, Prediction], Sequence[Replies]]
+if TYPE_CHECKING:
+    from ais_prompt.judges import Replies
+
+JudgementOf: TypeAlias = "Callable[[SampleScore, Prediction], Sequence[Replies]]"
 """What judges said about an answer that was read; the sample's ``extracted`` and ``gold`` are what they are shown, and
 the prompt of a turn of a dialogue."""
 
@@ -71,6 +73,8 @@ class JudgedScorer(Struct, frozen=True):
         return dict(values)
 
     def _judged(self, sample: SampleScore, prediction: Prediction) -> SampleScore:
+        from ais_prompt.judges import decide
+
         replies = self.judgement_of(sample, prediction)
         if not replies:
             return _unjudged(sample, "judge not_judged")

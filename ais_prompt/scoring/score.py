@@ -18,15 +18,14 @@ from ais_prompt.checks import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError, raise_all
 from ais_prompt.evaluators import (
     BatchEvaluator,
-    CodeEvaluator,
     Evaluator,
     JudgedBatchEvaluator,
     JudgeEvaluator,
     unread_value,
 )
-from ais_prompt.judges import NOT_JUDGED, agreement_of_judges, scores_of_judges
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
+from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.answers import RepeatScorer
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
@@ -124,11 +123,15 @@ def _aggregated(
     scores = scorer.aggregate(samples)
     judges = [judge.spec.abbr for judge in dataset.judges]
     if len(judges) > 1 and isinstance(dataset.evaluator, JudgeEvaluator):
+        from ais_prompt.judges import scores_of_judges
+
         scores += scores_of_judges(dataset.evaluator, judges, samples)
     scores = [replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scores]
     if samples.population is not None:
         scores = [_of_whole_set(score, len(samples), samples.population) for score in scores]
     if len(judges) > 1:
+        from ais_prompt.judges import agreement_of_judges
+
         scores.append(agreement_of_judges(len(judges), samples, scores[0]))
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
@@ -162,7 +165,7 @@ def _read(sample: SampleScore, evaluator: Evaluator) -> SampleScore:
 
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
     names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
-    isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, CodeEvaluator) else {}
+    isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, RunsPrograms) else {}
     return {**names, "scores": [score.to_json() for score in scores], **isolation}
 
 
@@ -181,7 +184,7 @@ def isolation_of(dataset: PlannedDataset) -> str | None:
         AisPromptError: the evaluator cannot be made.
     """
     evaluator = dataset.evaluator
-    return evaluator.isolation if isinstance(evaluator, CodeEvaluator) else None
+    return evaluator.isolation if isinstance(evaluator, RunsPrograms) else None
 
 
 def _stopped(score: Score, questions: int) -> Score:
@@ -215,6 +218,8 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
     Raises:
         AisPromptError: they cannot be scored, or not without asking a judge.
     """
+    from ais_prompt.judges import NOT_JUDGED
+
     evaluator = task.dataset.evaluator
     if evaluator is None or not predictions:
         return []

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import check_k
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgedBatchEvaluator, JudgeEvaluator
-from ais_prompt.judges import Verdicts
 from ais_prompt.plan import PlannedDataset, Task, build_postprocessor
 from ais_prompt.scoring.answers import DialogueScorer, RepeatScorer, single_answers
 from ais_prompt.scoring.batch_scorer import (
@@ -38,9 +37,14 @@ AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | Re
 
 def scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, first: Prediction) -> AnyScorer:
     """Return the scorer of a task, with the stored verdicts of its judge if it has one."""
-    verdicts = Verdicts(task, folder)
+    judgement_of: JudgementOf | None = None
+    if isinstance(evaluator, BatchEvaluator | JudgeEvaluator):
+        from ais_prompt.judges import Verdicts
+
+        verdicts = Verdicts(task, folder)
+        judgement_of = verdicts.about
     if not isinstance(evaluator, BatchEvaluator):
-        scorer = scorer_of(task, first, verdicts.about)
+        scorer = scorer_of(task, first, judgement_of)
         assert scorer is not None
         return scorer
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)

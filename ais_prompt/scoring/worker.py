@@ -12,7 +12,7 @@ import pickle
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,6 @@ from ais_prompt.config import Surroundings
 from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError, DataError, PartError
 from ais_prompt.evaluators import JudgedBatchEvaluator
-from ais_prompt.judges import Question, Replies, batch_question_id, fields_of_questions, reference_answer_of
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.score import isolation_of, score_task
@@ -30,6 +29,9 @@ from ais_prompt.scoring.scorers import answers_of, scorer_of
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import Question, Replies
 
 logger = logging.getLogger(__name__)
 _PLAIN: Final = {
@@ -326,6 +328,8 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     Raises:
         AisPromptError: the predictions cannot be read, or a part cannot be made.
     """
+    from ais_prompt.judges import Question, fields_of_questions, reference_answer_of
+
     if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
         return _of_batches(task, evaluator, folder)
     noted: dict[str, Question] = {}
@@ -348,6 +352,8 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
 
 def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) -> list[Question]:
     """Return the questions of an evaluator that scores all answers together, each once."""
+    from ais_prompt.judges import Question, batch_question_id
+
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     first = next(read_predictions(path, with_prompts=False), None)
     found: dict[str, Question] = {}

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-import filetype
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
@@ -333,6 +332,8 @@ def _local_source(part: Mapping[str, Any]) -> str:
 
 
 def _probe(path: Path) -> MediaFile:
+    import filetype
+
     try:
         status = path.stat()
         with open_regular(path) as stream:

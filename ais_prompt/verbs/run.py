@@ -13,17 +13,18 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.checks import TranslationNote
-from ais_prompt.comparison import Difference, model_differences
 from ais_prompt.config import Surroundings, hidden_again
-from ais_prompt.engine import AskingOptions, ModelWorkers, ShardTask, Spending
+from ais_prompt.engine import AskingOptions, ShardTask, Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
-from ais_prompt.models import ApiModel, BatchModel, Model, StartedServers, StartsServer, address_of
+from ais_prompt.models import ApiModel, BatchModel, Model, StartsServer, address_of
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
 from ais_prompt.preview import write_prompts
 from ais_prompt.report import forget_report, write_report, write_speed, write_summary
@@ -43,10 +44,15 @@ from ais_prompt.store import (
     recorded,
     write_config,
 )
-from ais_prompt.types import DatasetSpec, ModelSpec, Speed, TaskSpec, Used
+from ais_prompt.types import DatasetSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
 from ais_prompt.utils import NOTE, logging_to, remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
+
+if TYPE_CHECKING:
+    from ais_prompt.comparison import Difference
+    from ais_prompt.engine import ModelWorkers
+    from ais_prompt.models import StartedServers
 
 logger = logging.getLogger(__name__)
 
@@ -214,8 +220,8 @@ def run_source(
                 if mode != "eval" and shard is None:
                     write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
-                servers = StartedServers(folder.logs / "servers", announced)
-                with started_parts(plan, mode, servers, session.max_num_workers) as (started, workers):
+                parts = started_parts(plan, mode, folder.logs / "servers", announced, session.max_num_workers)
+                with parts as (started, workers):
                     outcomes = ask_and_score(started, mode, folder, record, asking, workers, audits=session.audits)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
@@ -241,8 +247,16 @@ def run_source(
         isolation=record.isolation,
         used=spending.used,
         is_partial=unfinished is not None,
-        differences=model_differences(folder, tasks, spec.summary.groups),
+        differences=_differences(folder, tasks, spec.summary.groups),
     )
+
+
+def _differences(folder: RunFolder, tasks: Sequence[TaskSpec], groups: Sequence[SummaryGroup]) -> Sequence[Difference]:
+    if len({task.model.abbr for task in tasks}) < 2:
+        return ()
+    from ais_prompt.comparison import model_differences
+
+    return model_differences(folder, tasks, groups)
 
 
 def _begin_session(plan: Plan, folder: RunFolder, mode: RunMode, session: Session) -> RunRecord:
@@ -294,25 +308,39 @@ def model_addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
 
 @contextmanager
 def started_parts(
-    plan: Plan, mode: RunMode, servers: StartedServers, number: int | None
+    plan: Plan, mode: RunMode, logs: Path, announced: Path | None = None, number: int | None = None
 ) -> Iterator[tuple[Plan, ModelWorkers | None]]:
-    """Let models start their servers and ``number`` workers when they are asked. All of them end with the context.
+    """Let models start their servers and workers when they are asked. All of them end with the context.
+
+    Args:
+        plan, mode: of the run.
+        logs, announced: as of `StartedServers`.
+        number: of workers; None lets local models compute in this process.
 
     Yields:
         The plan whose local models compute in the workers, and the workers.
     """
     with ExitStack() as stack:
-        stack.enter_context(servers)
+
+        @cache
+        def servers() -> StartedServers:
+            from ais_prompt.models import StartedServers
+
+            return stack.enter_context(StartedServers(logs, announced))
+
         workers = None
         if number is not None:
+            from ais_prompt.engine import ModelWorkers
+
             surroundings = Surroundings.here(plan.spec.resolved)
-            workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
+            workers = stack.enter_context(ModelWorkers(number, servers(), surroundings))
         moved: dict[PlannedModel, Model] = {}
         for planned in asked(plan, mode):
             with suppress(AisPromptError):  # a model that cannot be built ends its tasks
                 model = planned.model
                 if isinstance(model, StartsServer):
-                    model.start_with(servers, planned.spec.abbr)
+                    if model.server is not None:
+                        model.start_with(servers(), planned.spec.abbr)
                 elif workers and isinstance(model, BatchModel):
                     moved[planned] = workers.move(model, planned.spec)
         yield plan.with_models(moved) if moved else plan, workers

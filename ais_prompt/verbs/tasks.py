@@ -19,18 +19,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from copy import copy
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from ais_prompt.engine import AskingOptions, ModelWorkers, OpenProgress, TaskJob, error_of, run_local
+from ais_prompt.engine import AskingOptions, OpenProgress, TaskJob, error_of, run_local
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import AgentInferencer
-from ais_prompt.judges import JudgeQuestions
 from ais_prompt.models import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan import Plan, PlannedDataset, PlannedModel, Task
 from ais_prompt.report import MANY, EndpointView, RunProgress, RunTally, run_progress
+from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring import (
     AnsweredTask,
     BackgroundScoring,
@@ -42,6 +41,10 @@ from ais_prompt.scoring import (
 )
 from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import Activity, TaskSpec, Used
+
+if TYPE_CHECKING:
+    from ais_prompt.engine import ModelWorkers
+    from ais_prompt.judges import JudgeQuestions
 
 
 def ask_and_score(
@@ -85,7 +88,7 @@ def ask_and_score(
             if scored.isolation:
                 record.add_isolation(task.spec, scored.isolation)
             steps.outcomes[task.name] = _outcome(task, scored)
-        if mode != "eval" and isinstance(task.inferencer, AgentInferencer):
+        if mode != "eval" and isinstance(task.inferencer, RunsPrograms):
             record.add_isolation(task.spec, task.inferencer.isolation)
     return [steps.outcomes[task.name] for task in plan.tasks]
 
@@ -168,6 +171,8 @@ class _Steps:
         if not answered.needs_judge:
             self._score(answered)
             return []
+        from ais_prompt.judges import JudgeQuestions
+
         task = answered.task
         if error := self._references.error_for(task):
             self._fail(task, error)

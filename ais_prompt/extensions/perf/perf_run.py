@@ -18,7 +18,6 @@ from ais_prompt.extensions.perf.load_result import LoadResult, read_result
 from ais_prompt.extensions.perf.measure import measure
 from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.extensions.perf.section import PerfSpec
-from ais_prompt.models import StartedServers
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.report import write_report
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic
@@ -80,8 +79,8 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
     stopped: Interrupted | None = None
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = record_of(plan, folder, command, model_addresses(plan, "infer"), asks=True)
-        servers = StartedServers(folder.logs / "servers", None)
-        with recorded(record, folder, fix="measure it again"), started_parts(plan, "infer", servers, None):
+        parts = started_parts(plan, "infer", folder.logs / "servers")
+        with recorded(record, folder, fix="measure it again"), parts:
             for load in loads:
                 name = load.task.name
                 try:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from ais_prompt.models.api.wire import BadBody, fields_of, read_json, text_of
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import ONCE, SYSTEM_FIX, refuses_system
+from ais_prompt.utils import ONCE, SYSTEM_FIX, late, refuses_system
 
 logger = logging.getLogger(__name__)
 CONTENT_FILTER: Final = "content_filter"
@@ -158,7 +158,7 @@ _FATAL_STATUS: Final = {401, 403, 404}
 """A wrong key, a forbidden or an unknown model: the same for every request."""
 _TOO_LONG_STATUS: Final = {400, 413, 422, 500}
 """Limits on all requests together have other statuses; their messages speak of tokens and lengths as well."""
-_ERROR_STATUS: Final = re.compile("[45][0-9]{2}")
+_ERROR_STATUS: Final = late("[45][0-9]{2}")
 
 
 def http_failure(status: int, body: bytes) -> Failure:
@@ -242,12 +242,12 @@ def address_hint(url: str, asked: str, title: str) -> str:
     return ""
 
 
-_LIMIT: Final = re.compile(r"\bmax_(completion_|new_|output_)?tokens\b")
-_UNKNOWN: Final = re.compile(
+_LIMIT: Final = late(r"\bmax_(completion_|new_|output_)?tokens\b")
+_UNKNOWN: Final = late(
     r"unsupported|not supported|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated",
     re.IGNORECASE,
 )
-_REFUSED: Final = re.compile(
+_REFUSED: Final = late(
     rf"{_UNKNOWN.pattern}|does not support|invalid|must|should|cannot|only|range|may not|at (least|most)|reached",
     re.IGNORECASE,
 )

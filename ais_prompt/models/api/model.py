@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 
 from msgspec.structs import replace
 
@@ -28,7 +28,6 @@ from ais_prompt.models.flat_options import (
     read_retry,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.library import local_path
 from ais_prompt.models.model_options import (
     TEMPLATE_VARIABLES,
     Limits,
@@ -38,9 +37,7 @@ from ais_prompt.models.model_options import (
     first_stop,
     join_stops,
 )
-from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
-from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
 from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
@@ -65,6 +62,10 @@ from ais_prompt.models.transport.credentials import (
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+
+if TYPE_CHECKING:
+    from ais_prompt.models.server.instance import ServerInstance
+    from ais_prompt.models.server.started import SharedServers, StartedServers
 
 _KEEP_STOP: Final = ("include_stop_str_in_output", "no_stop_trim")
 """Fields with which vLLM and SGLang are asked to keep the stop text that ended an answer."""
@@ -231,6 +232,8 @@ class ApiModel:
                 a file of certificates cannot be used; or there is no folder of the tokenizer.
         """
         if self.tokenizer_path:  # a hub id is not looked up
+            from ais_prompt.models.huggingface.library import local_path
+
             local_path(self.tokenizer_path, "tokenizer")
         if self.server is not None and not self.server.options.shared:
             self.server.preflight()
@@ -273,6 +276,8 @@ class ApiModel:
             raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
         # Other machines start it, and announce where it is.
         elif self._servers.announced is not None and self.server.options.shared:
+            from ais_prompt.models.server.started import SharedServers
+
             self._shared = SharedServers(self._servers.announced, self.server, self._server_name)
             await asyncio.to_thread(self._shared.look)
             self._count_places(len(self._shared.addresses))
@@ -488,8 +493,12 @@ class ApiModel:
         server = self._server(base_url)
         transport = self.client.open(server)
         if instance is not None:
+            from ais_prompt.models.server.instance import WatchedTransport
+
             transport = WatchedTransport(transport, instance)
         elif self._shared is not None:
+            from ais_prompt.models.server.started import SharedTransport
+
             transport = SharedTransport(transport, self._shared)
         address = public_address(base_url)
         traffic = traffic_at(address, self.limits, account_of(server.headers))

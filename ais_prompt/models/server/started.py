@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, Self, TypeVar, runtime_checkable
+from typing import Final, Self, TypeVar
 
 from msgspec import Struct, json, to_builtins
 
@@ -28,31 +28,12 @@ from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store import safe_name, write_json_atomic
 from ais_prompt.types import SILENCE, Failure
-from ais_prompt.utils import KeptChecks, counted, text_digest, waiting
+from ais_prompt.utils import counted, text_digest, waiting
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 LOOK_SECONDS: Final = 2.0
 """Seconds between two looks at the list."""
-
-
-@runtime_checkable
-class StartsServer(Protocol, metaclass=KeptChecks):
-    """A model that may want its server to be started.
-
-    Attributes:
-        server: what is started; None if the server runs elsewhere.
-    """
-
-    server: ServerToStart | None
-
-    def start_with(self, servers: StartedServers, name: str) -> None:
-        """Take the servers of the run.
-
-        Args:
-            servers: start the one of this model when it is opened.
-            name: of the model, for messages and the log.
-        """
 
 
 class StartedServer:

@@ -14,9 +14,7 @@ from typing import Any
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-
-class StaleConnection(Exception):
-    """The server closed an idle connection at the moment of its reuse."""
+from ais_prompt.models.transport.broken_connections import ReplyTooLarge, StaleConnection
 
 
 class TrackedRequest(aiohttp.ClientRequest):
@@ -135,10 +133,3 @@ class Connection(ResponseHandler):
         poll = select.poll()
         poll.register(socket.fileno(), select.POLLIN)
         return bool(poll.poll(0))
-
-
-class ReplyTooLarge(Exception):
-    """A reply has more bytes than may be."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"the reply has more than {limit / 2**20:g} MiB")

@@ -16,7 +16,6 @@ from msgspec.json import Decoder
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError, DataError, StoreError
-from ais_prompt.judges import questions_about
 from ais_prompt.preview import prompts_of, text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
 from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
@@ -255,6 +254,8 @@ class Judgement(Struct, frozen=True):
             score: of the sample; None if it was not scored.
             prediction: the answers to it.
         """
+        from ais_prompt.judges import questions_about
+
         for answer, earlier in _judged_answers(score, prediction) if score else ():
             for one in answer.verdicts:
                 names = questions_about(answer, earlier, compares=bool(one.orders))
