@@ -43,6 +43,8 @@ GAPS_NAMED: Final = 5
 PILOT: Final = 20
 MOST_CUT: Final = 0.05
 """Of the first so many answers, the share of truncated ones from which on the task warns."""
+_LONG_TASK: Final = 10 * PILOT
+"""Samples of a task from which on that warning comes in time."""
 FEWEST: Final = 5
 """Answers that must show a sign."""
 MOST_SHARE: Final = 0.5
@@ -200,7 +202,8 @@ class TaskSession:
             return
         self._seen += 1
         self._cut += completion.truncated
-        if self._seen == PILOT and self._cut > MOST_CUT * PILOT:
+        is_long = (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK  # the end of a short task says so too
+        if self._seen == PILOT and self._cut > MOST_CUT * PILOT and is_long:
             self._progress.note(
                 f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
                 f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "

@@ -18,6 +18,11 @@ _TERMS: Final = {
     "unparsed": "未解析",
     "truncated": "被截断",
     "failed": "失败",
+    "right": "正确",
+    "wrong": "错误",
+    "no answer": "未解析",
+    "cut": "被截断",
+    "no gold": "无标准答案",
 }
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.report.language import term
-from ais_prompt.scoring import Line, Row, bare, half_width, models_of, pivot
+from ais_prompt.scoring import Line, Row, bare, best_rows, half_width, models_of, pivot
 from ais_prompt.utils import fitted, printable
 
 NAME_WITH_INTERVALS: Final = 28
@@ -27,6 +27,7 @@ NAME: Final = 20
 _SHORT: Final = 6
 """Longest reason for a missing score that is printed in its place; the notes have all reasons."""
 ABSENT: Final = "–"
+BOLD: Final = "bold: best, or as good"
 
 
 def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
@@ -114,11 +115,11 @@ def _print_block(
         text = Text(_fit(fitted(_one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
-        best = _best(line)
+        best = best_rows(line.rows)
         for row, width, tail in zip(line.rows[models], widths, tails, strict=True):
             score, spread = _cell(row, intervals=layout.intervals)
             text.append(" " * (width - tail - cell_len(score)))
-            style = _style(row, is_best=best is not None and row is not None and row.score == best)
+            style = _style(row, is_best=any(row is one for one in best))
             text.append(score, style).append(spread[:-1]).append(spread[-1], "yellow")
             text.append(" " * (tail - len(spread)))
         text.rstrip()
@@ -139,7 +140,7 @@ def _caption(
     parts = [words, f"n = {size}" if size else ""]
     parts += ["two decimals: in the unit of the metric" if len(fractions) > 1 else ""]
     parts += ["averages of groups first" if lines[0].dataset in groups and lines[-1].dataset not in groups else ""]
-    parts += ["bold: best" if console.is_terminal and any(_best(line) is not None for line in lines) else ""]
+    parts += [BOLD if console.is_terminal and any(best_rows(line.rows) for line in lines) else ""]
     parts += [f"{ABSENT}: not measured" if any(row is None for line in lines for row in line.rows) else ""]
     return " · ".join(filter(None, parts))
 
@@ -176,14 +177,6 @@ def _style(row: Row | None, *, is_best: bool) -> str:
     if row is None or row.score is None:
         return "red" if row is not None else "dim"
     return " ".join(filter(None, ("bold" if is_best else "", "red" if row.failed else "")))
-
-
-def _best(line: Line) -> float | None:
-    """Return the best of scores that differ; None for a unit of its own whose direction is not known."""
-    rows = [row for row in line.rows if row is not None and row.score is not None]
-    less = any(row.lower_is_better for row in rows)
-    scores = [row.score for row in rows if row.score is not None and (row.fraction or less)]
-    return (min if less else max)(scores) if len(set(scores)) > 1 else None
 
 
 def _width(lines: Sequence[Line], number: int, title: str, *, intervals: bool) -> int:

@@ -58,7 +58,8 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
     has no score.
 
     Args:
-        rows, starred: as for `notes`.
+        rows: as for `summary_notes`.
+        starred: whether scores have stars. Without them the lines of the table say which answers were not scored.
         groups: names of groups, whose counts are those of their datasets.
     """
     lacking = any(row.note for row in rows if row.dataset not in groups)
@@ -66,7 +67,7 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
         row for row in rows if (row.note and not lacking if row.dataset in groups else not row.note.startswith(ENDED))
     ]
     found = []
-    for kind in (_missing(shown), *_kinds(shown, starred=starred)):
+    for kind in (_missing(shown), *_kinds(shown, starred=starred)[not starred :]):
         if len(kind.lines) <= NAMED:
             found += _all(kind)
         else:
