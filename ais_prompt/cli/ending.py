@@ -133,7 +133,9 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
         assert outcome.error is not None
         return outcome.error.exit_code
     if not limit.allows(result.failed, result.asked):
-        echo(f"exit code 1: {result.failed} of {result.asked} samples failed; --max-failures is {limit}", err=True)
+        reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
+        words = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
+        echo(f"exit code 1: {words}; --max-failures is {limit}", err=True)
         return 1
     return 0
 

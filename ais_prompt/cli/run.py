@@ -198,6 +198,13 @@ def _limits(task: Task) -> Sequence[int]:
     return [given] if isinstance(given, int) else given
 
 
+def _is_all_wrong(result: RunResult) -> bool:
+    """Return whether all answers about a dataset that were read are wrong, so that the reader may be the reason."""
+    # Programs are not read in several ways.
+    read = (outcome.scores[0] for outcome in result.outcomes if outcome.scores and outcome.name not in result.isolation)
+    return any(score.value == 0 and score.counts["scored"] for score in read)
+
+
 def _remedies(result: RunResult, larger_limit: int | None) -> dict[str, tuple[str, str]]:
     """Return what helps against answers without a score of their own, as `show` takes it."""
     found = {"failed": ("", f"{_SAME} -r")}
@@ -226,7 +233,7 @@ def _show_next(ctx: click.Context, result: RunResult) -> None:
             (first is not None, "ask a random sample instead", shown_command(draw)),
             (has_scores and bool(result.paused), "score the answers so far", score),
             (always and has_scores, "look at every sample", shown_command(["view", str(root)])),
-            (always and has_scores, "read the answers in other ways", f"{score} --audit"),
+            ((always and has_scores) or _is_all_wrong(result), "read the answers in other ways", f"{score} --audit"),
             (always, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
         )
         if helps
