@@ -99,14 +99,16 @@ def _place(plan: Plan, dataset: str, row: int) -> str:
     return f"row {row}"
 
 
-def show_folder(root: Path) -> None:
+def show_folder(result: RunResult) -> None:
     """Print where the run is and what it can be compared with; the first time, and with ``-v``, what its files are."""
     from ais_prompt.store import all_runs
 
+    root = result.folder.root
     others = [other for other in all_runs(root.parents[1]) if other.name != root.name]
     before = any(other.parent.name == root.parent.name and other.name < root.name for other in others)
     compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
-    hint(hanging(f"Run folder: {root}    ", compared if before else "", breaks=False))
+    is_scored = any(outcome.scores for outcome in result.outcomes)
+    hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))
     if not others or output_of(click.get_current_context()).level > 0:
         for name in filter(lambda name: (root / name).exists(), _FILES):
             hint(f"  {name:<13} {_FILES[name]}")

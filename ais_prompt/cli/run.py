@@ -139,16 +139,17 @@ def _refuse_run_without_config(session: Session, options: Options) -> None:
 
 def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeeper) -> int:
     """Ask in this process, score, show the scores and what to do next, and return the exit code."""
+    from ais_prompt.report import MANY
     from ais_prompt.verbs import open_run_folder, run_source, with_found_models
 
     plan = with_found_models(plan, session.mode)
     folder = open_run_folder(plan, session.mode, session.reuse)
-    if len(plan.tasks) > 1:  # one task is soon over, and the run ends with its folder
+    if len(plan.tasks) > MANY:  # a few tasks are soon over, and the run ends with its folder
         hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)
     show(result, plan, _remedies(result, _larger_limit(plan, result, session.retry_truncated)))
     holds = session.mode == "infer" or keeper.hold(result)
-    show_folder(result.folder.root)
+    show_folder(result)
     _show_next(ctx, result)
     repeat_mistakes(session.warnings)
     return exit_code(result, session.max_failures, debug=ctx.params["debug"]) or int(not holds)
@@ -222,14 +223,14 @@ def _show_next(ctx: click.Context, result: RunResult) -> None:
     words = ["run", *given_words(ctx, {*SOURCE_NAMES, *names_of("sample"), *_NOT_STORED}), "-r", root.name]
     again = shown_command([*words, *given_words(ctx, {"retry_truncated"})])
     score = shown_command(["score", str(root), *given_words(ctx, {"allow_code_execution"})])
-    has_error = any(outcome.error for outcome in result.outcomes)
+    fixes = [outcome.error.fix or "" for outcome in result.outcomes if outcome.error]
     has_scores = any(outcome.scores for outcome in result.outcomes)
     always = output_of(ctx).level > 0
     lines = [
         hanging(f"  {purpose:<27} ", command, breaks=False)
         for helps, purpose, command in (
             (bool(result.paused), "ask the rest", again),
-            (has_error and not result.paused, "go on once it is fixed", again),
+            (any("-r" not in fix for fix in fixes) and not result.paused, "go on once it is fixed", again),
             (first is not None, "ask a random sample instead", shown_command(draw)),
             (has_scores and bool(result.paused), "score the answers so far", score),
             (always and has_scores, "look at every sample", shown_command(["view", str(root)])),

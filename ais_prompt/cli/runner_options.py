@@ -92,7 +92,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: Gate
         return 3 if unfinished else 0
     result = run_source(plan, folder, Session("eval", command=session.command))
     show(result, plan)
-    show_folder(result.folder.root)
+    show_folder(result)
     holds = keeper.hold(result)
     repeat_mistakes(session.warnings)
     code = exit_code(result, session.max_failures, debug=ctx.params["debug"])

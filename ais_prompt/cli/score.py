@@ -80,7 +80,7 @@ def score(
     session = Session("eval", report=folder.report.exists(), audits=audit, command=shown_command())
     result = run_source(plan, folder, session)
     show(result, plan)
-    show_folder(result.folder.root)
+    show_folder(result)
     holds = keeper.hold(result)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 

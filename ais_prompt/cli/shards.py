@@ -180,7 +180,7 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
     plan = with_found_models(plan, "eval")
     result = run_source(plan, folder, Session("eval", command=shown_command()))
     show(result, plan)
-    show_folder(result.folder.root)
+    show_folder(result)
     return exit_code(result, limit, debug=debug) or int(result.is_partial)
 
 

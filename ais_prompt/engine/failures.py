@@ -32,6 +32,7 @@ MAX_SAME_FAILURES: Final = 10
 MAX_REFUSALS: Final = 100
 """The same for requests that a model refuses: the cause may be the prompts of the first samples."""
 
+UNREACHABLE: Final = "unreachable"
 _OF_ONE_PROMPT: Final = {"too_long", "content_filter", "empty_prompt", "no_tokens"}
 """Kinds of failures that say nothing about other prompts."""
 _OF_ONE_TASK: Final = {"long_choice", "cannot_score"}
@@ -88,6 +89,9 @@ class FailureWatch:
             return
         self._failures.append(failure.kind)
         self._last = failure
+        # Not there: it was tried again for a while already.
+        if failure.kind == UNREACHABLE:
+            self.conclude()
         # Unusable: a wrong key, no such model.
         if failure.fatal:
             what = f"every request would fail: {failure.kind}: {failure.message}"
@@ -112,7 +116,7 @@ class FailureWatch:
             ModelError: it is given up.
         """
         kinds, count = set(self._failures), len(self._failures)
-        usable = self._answered or (self._has_answered and kinds != {"unreachable"})
+        usable = self._answered or (self._has_answered and kinds != {UNREACHABLE})
         if self._last is not None and not usable and len(kinds) == 1:
             other = "other " if self._of_one_prompt else ""
             number = f"the only {other}request" if count == 1 else f"all {count} {other}requests so far"
@@ -122,7 +126,12 @@ class FailureWatch:
 
 def is_of_model(failure: Failure) -> bool:
     """Return whether a failure that ended a task would end each task of its model: a wrong key, no such model."""
-    return (failure.fatal and failure.kind not in _OF_ONE_TASK) or failure.kind == "unreachable"
+    return (failure.fatal and failure.kind not in _OF_ONE_TASK) or failure.kind == UNREACHABLE
+
+
+def is_of_endpoint(failure: Failure) -> bool:
+    """Return whether a failure says the same of all models that are asked at an address with one key."""
+    return failure.kind in ("http_401", UNREACHABLE)
 
 
 def _is_refusal(failure: Failure) -> bool:

@@ -84,7 +84,7 @@ def precision_notes(rows: Iterable[Row]) -> list[str]:
 
 
 def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
-    """Return ``all 30 datasets of demo, 2 of other``, ``gsm8k of all 8 models``, or the names of a few tasks.
+    """Return ``all 480``, ``all 30 datasets of demo, 2 of other``, ``gsm8k of all 8 models``, or names of a few tasks.
 
     Args:
         outcomes: the tasks to be named.
@@ -92,6 +92,8 @@ def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]
     """
     if len(outcomes) <= NAMED:
         return ", ".join(outcome.name for outcome in outcomes)
+    if len(outcomes) == len(tasks):
+        return f"all {len(tasks):,}"
     models, all_models = (Counter(outcome.model for outcome in of) for of in (outcomes, tasks))
     datasets, all_datasets = (Counter(outcome.dataset for outcome in of) for of in (outcomes, tasks))
     if len(datasets) < len(models):

@@ -45,10 +45,10 @@ def test_the_speed_of_a_script_is_not_shown(project: Project) -> None:
 
 
 def test_a_run_without_a_score_advises_to_go_on(project: Project) -> None:
-    project.write_config(
-        models="dict(type='ScriptedModel', abbr='fake', answers={'': {'failure': 'unreachable', 'fatal': True}})"
-    )
+    model = "dict(type='ScriptedModel', abbr='{}', answers={{'': {{'failure': 'unreachable', 'fatal': True}}}})"
+    project.write_config(models=", ".join(map(model.format, ("fake", "other", "third"))))
     done = project.run("run", "eval.py")
     assert done.returncode == 3
-    assert "go on once it is fixed" in done.stdout
-    assert "look at every sample" not in done.stdout
+    assert "go on with `-r`" in done.stderr
+    assert "aisprompt" not in done.stdout.replace("aisprompt view", "", 1)
+    assert (project.folder() / "logs" / "run.log").read_text().count("Traceback") == 1
