@@ -18,6 +18,7 @@ from ais_prompt.utils import counted, listed
 NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
 DRAWN: Final = "Drawn at random; ± is about the score of all questions of the set:"
 LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
+STAR: Final = " (* more than 5 %)"
 NAMED: Final = 3
 """Notes of a kind that a screen shows; of more, so many of the worst."""
 ENDED: Final = ("error:", "paused:")
@@ -120,7 +121,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         Notes(
-            LEGEND.format(star=" (*)" if starred else ""),
+            LEGEND.format(star=STAR if starred else ""),
             [(1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row)}") for row in partly],
             _total(partly, list(tasks), starred=starred),
         ),
@@ -157,7 +158,7 @@ def _total(partly: Sequence[Row], tasks: Sequence[Row], *, starred: bool) -> str
     """Return how many answers were not scored, over all tasks."""
     counts = [(status, sum(getattr(row, status) or 0 for row in partly)) for status in STATUSES[1:]]
     states = ", ".join(f"{count:,} {status}" for status, count in counts if count)
-    answers, star = sum(row.n or 0 for row in tasks), " (*)" if starred else ""
+    answers, star = sum(row.n or 0 for row in tasks), STAR if starred else ""
     where = f"{len(partly):,} of {len(tasks):,} tasks"
     return f"Not scored{star}: {states} of {answers:,} answers, in {where}; in brackets the score if wrong – right:"
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         best_rows,
         cell,
         half_width,
+        is_starred,
         models_of,
         percent,
         pivot,

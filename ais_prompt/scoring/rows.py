@@ -20,6 +20,10 @@ REFERENCE_NOTE: Final = "not scored: the others are compared with it"
 """The note of a row of reference answers, which no gate concerns."""
 
 
+STARRED: Final = 0.05
+"""The share of answers without a score from which on tables mark a score with a star."""
+
+
 class TaskOutcome(Struct, frozen=True):
     """The outcome of a task: scores, an error, or predictions only.
 
@@ -238,14 +242,20 @@ def pivot(rows: Sequence[Row]) -> list[Line]:
 
 
 def cell(row: Row | None) -> str:
-    """Format a cell: ``94.5 % ±3.1``, ``*`` if not every answer was scored or requested, or why there is no score."""
+    """Format a cell: ``94.5 % ±3.1``, ``*`` as `is_starred` says, or why there is no score."""
     if row is None:
         return "not measured"
     if row.score is None:
         return row.note.partition(":")[0]
     spread = half_width(row)
     spread = f" ±{spread}" if spread else ""
-    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if row.unscored or row.of else ''}"
+    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if is_starred(row) else ''}"
+
+
+def is_starred(row: Row) -> bool:
+    """Return whether a table marks a score: not every sample was asked, or too many answers have no score."""
+    lost = sum(getattr(row, status) or 0 for status in STATUSES[1:])
+    return row.of is not None or lost > STARRED * (row.n or 0)
 
 
 def half_width(row: Row) -> str:

@@ -31,7 +31,7 @@ SIDE = [
     TaskOutcome("gpt-4o-mini", "mmlu", error=ModelError("[bold]refused[/bold]", where="models[0]")),
     TaskOutcome("Qwen2.5-72B-Instruct", "mmlu", error=MissingExtra("no torch")),
 ]
-CELL = "93.5 ±1.3*"
+CELL = "93.5 ±1.3"
 
 
 def shown(outcomes: list[TaskOutcome], width: int, *, terminal: bool) -> list[str]:
@@ -91,7 +91,7 @@ def test_models_are_side_by_side_with_their_intervals(width: int) -> None:
 
 def test_a_narrow_terminal_has_scores_without_intervals() -> None:
     lines = plain(shown(SIDE, 50, terminal=True))
-    assert sum(line.split().count("93.5*") for line in lines) == 9
+    assert sum(line.split().count("93.5") for line in lines) == 9
     assert not any("interval" in line for line in lines)
     assert f"A = {MODELS[0]}" in lines
 
@@ -142,6 +142,27 @@ def test_bold_is_the_best_and_what_does_not_differ_from_it() -> None:
     assert "\x1b[1m93.5 %" not in "".join(lines)
 
 
+def test_the_mean_of_many_datasets_is_first_and_ranks_the_models() -> None:
+    scores = {"low": 0.5, "high": 0.9, "middle": 0.7}
+    tasks = [
+        TaskOutcome(model, str(data), [replace(SCORE, value=value, stderr=0.02)])
+        for model, value in scores.items()
+        for data in range(4)
+    ]
+    lines = shown(tasks, 100, terminal=False)
+    assert lines[1].split() == ["dataset", "high", "middle", "low"]
+    assert lines[2].split() == ["mean", "of", "4", "(±2.0)", "90.0", "70.0", "50.0"]
+    assert not lines[3]
+    assert not any(line.startswith("mean") for line in shown(tasks[1:], 100, terminal=False))  # one score is missing
+
+
+@pytest.mark.parametrize(("lost", "starred"), [(65, False), (67, True)])
+def test_a_star_marks_more_than_five_percent_without_a_score(lost: int, starred: bool) -> None:
+    score = replace(SCORE, counts={"scored": 1319 - lost, "unparsed": lost, "truncated": 0, "failed": 0})
+    tasks = [TaskOutcome(model, data, [score]) for model in "ab" for data in "xy"]
+    assert any("93.5 ±1.3*" in line for line in shown(tasks, 100, terminal=False)) == starred
+
+
 @pytest.mark.parametrize("models", [["demo"], ["demo", "other"]])
 def test_groups_are_apart_and_their_counts_are_not_added_to_those_of_their_datasets(models: list[str]) -> None:
     rows = [replace(row, model=model) for row in summary_rows(DEMO) for model in models]
@@ -158,9 +179,9 @@ def test_many_notes_are_counted_and_the_worst_are_named() -> None:
     tasks = [TaskOutcome(model, str(number), [SCORE]) for model in MODELS for number in range(30)]
     tasks.append(TaskOutcome("demo", "worst", [replace(SCORE, counts=counts)]))
     lines = shown(tasks, 160, terminal=False)
-    head = next(number for number, line in enumerate(lines) if line.startswith("Not scored (*)"))
+    head = next(number for number, line in enumerate(lines) if line.startswith("Not scored (*"))
     assert lines[head].startswith(
-        "Not scored (*): 679 unparsed, 120 truncated, 120 failed of 159,599 answers, in 121 of"
+        "Not scored (* more than 5 %): 679 unparsed, 120 truncated, 120 failed of 159,599 answers, in 121 of"
     )
     assert lines[head + 1] == "  demo/worst: 319 unparsed of 1319  [93.1–93.9]"
     assert lines[head + 4 :] == ["  … and 118 more: summary/summary.txt"]
@@ -212,8 +233,9 @@ def test_no_line_is_too_long_and_each_dataset_has_one_and_each_model_is_named(
     print_matrix(rows, Console(file=stream, width=width, color_system=None, _environ={}))
     lines = stream.getvalue().splitlines()
     assert max(map(cell_len, lines)) <= width
+    lines = [line for line in lines if line and not line.startswith("mean of ")]
     heads = [number for number, line in enumerate(lines) if re.match("dataset +", line)]
-    for head, end in zip(heads, [*(head - 1 for head in heads[1:]), len(lines)], strict=True):
+    for head, end in zip(heads, [*heads[1:], len(lines)], strict=True):
         assert end - head - 1 == len(datasets) * len(metrics)
     text = "\n".join(lines)
     assert all(model in text for model in models)
@@ -224,7 +246,7 @@ def test_answers_that_are_not_scored_are_told_with_what_they_could_change_where_
     tasks = [TaskOutcome(model, data, [replace(SCORE, reasons=reasons)]) for model in "ab" for data in "xy"]
     lines = shown(tasks[:3], 160, terminal=False)
     assert lines[-1] == "b/x: 3 unparsed (no answer found), 1 truncated, 1 failed (timeout) of 1319  [93.1–93.9]"
-    assert lines[-4].startswith("Not every answer was scored (*)")
+    assert lines[-4].startswith("Not every answer was scored (*")
     assert not any("Not every answer" in line for line in shown(tasks[:1], 160, terminal=False))
     whole = replace(SCORE, counts={"scored": 1319, "unparsed": 0, "truncated": 0, "failed": 0})
     assert len(shown([TaskOutcome("demo", "sums", [whole])], 160, terminal=False)) == 2
