@@ -105,7 +105,8 @@ def show_folder(result: RunResult) -> None:
 
     root = result.folder.root
     others = [other for other in all_runs(root.parents[1]) if other.name != root.name]
-    before = any(other.parent.name == root.parent.name and other.name < root.name for other in others)
+    earlier = (other for other in others if other.parent.name == root.parent.name and other.name < root.name)
+    before = any(any(other.glob("results/*/*.json")) for other in earlier)
     compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
     is_scored = any(outcome.scores for outcome in result.outcomes)
     hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))

@@ -106,7 +106,8 @@ def open_sides(
     """
     if len(models) > 2:
         raise ConfigError(f"{len(models)} models are given", where="--models", fix="give one or two")
-    runs = runs_called(expand(work_dir or DEFAULT_WORK_DIR), before)
+    named = runs_called(expand(work_dir or DEFAULT_WORK_DIR), before)
+    runs = [run for run in named if any(run.glob("results/*/*.json"))]
     if after is None and not models and len(runs) > 1:
         return read_stored_run(str(runs[-2]), work_dir), read_stored_run(str(runs[-1]), work_dir)
     if after is None and len(models) < 2:

@@ -330,3 +330,18 @@ def test_a_run_with_two_models_ends_with_their_difference(project: Project) -> N
     ]
     project.write_config(models=model(RIGHT, "one"), datasets=many)
     assert "interval" not in project.run("run", "eval.py", "-w", "b").stdout
+
+
+def test_a_name_means_its_last_two_runs_with_scores(project: Project) -> None:
+    for default in ("It is 4.", "It is 6.", "It is 8."):
+        project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', default={default!r})")
+        done = project.run("run", "eval.py")
+        assert done.returncode == 0, done.stderr
+    assert "compare with the run before: aisprompt compare eval" in done.stdout
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', fail_after=0)")
+    assert project.run("run", "eval.py").returncode == 3
+    found = project.run("compare", "eval")
+    assert found.returncode == 0, found.stderr
+    assert "'It is 6.'" in found.stdout
+    assert "'It is 8.'" in found.stdout
+    assert "'It is 4.'" not in found.stdout
