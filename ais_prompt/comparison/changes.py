@@ -9,7 +9,9 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.locks import changes_title
 from ais_prompt.models import as_flat
+from ais_prompt.preview import hunks
 from ais_prompt.types import ELSEWHERE, ChatMessage, DatasetSpec, ModelSpec, PartSpec, Prediction, TaskSpec
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_gen_toks", "max_length")
@@ -38,18 +40,34 @@ class Change(Struct, frozen=True):
         part: ``model``, ``decoding``, ``format``, ``template``, ``shots``, ``inferencer``, ``data``, ``extraction`` or
             ``versions``.
         before, after: the part in the two runs, in a few words.
+        words: what changed in the prompts that were sent, as `lock --check` says it; empty if that is not known.
     """
 
     part: str
     before: str
     after: str
+    words: str = ""
 
 
 def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
     """Return the parts that differ, in the order in which an answer is made."""
     parts_of = _known_parts if before.is_log or after.is_log else _parts
     parts = zip(parts_of(before), parts_of(after), strict=True)
-    return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
+    return [
+        Change(name, *_shortest(old, new), _prompt_change(before, after) if name == "template" else "")
+        for (name, old), (_, new) in parts
+        if old != new
+    ]
+
+
+def _prompt_change(before: ScoredTask, after: ScoredTask) -> str:
+    """Return what changed in the prompt of the first common sample whose prompts differ; empty without one."""
+    for name, old in before.predictions.items():
+        new = after.predictions.get(name)
+        if new is not None and not same_prompt(old, new):
+            sent = ("\n".join(text for _, text in _texts(one.origin_prompt)) for one in (old, new))
+            return changes_title(hunks(*sent))
+    return ""
 
 
 def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:

@@ -174,7 +174,7 @@ def _ends(worst_first: Sequence[Comparison]) -> list[Comparison]:
 
 def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
     """Return whether there is anything to say of a dataset, apart from its scores."""
-    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
+    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after, one.without_gold
     return bool(one.flips or any(change not in common for change in one.changes) or any(left_out))
 
 

@@ -345,3 +345,19 @@ def test_a_name_means_its_last_two_runs_with_scores(project: Project) -> None:
     assert "'It is 6.'" in found.stdout
     assert "'It is 8.'" in found.stdout
     assert "'It is 4.'" not in found.stdout
+
+
+def test_a_changed_template_is_told_as_a_lock_tells_it_and_a_missing_gold_is_no_missing_answer(
+    project: Project,
+) -> None:
+    project.write_data([*ROWS, {"question": "1+0", "answer": ""}])
+    for end in ("", " Be brief."):
+        template = "dict(type='PromptTemplate', template='{question}" + end + "')"
+        project.run(
+            "run", "eval.py", "--set", f"datasets.0.infer_cfg.prompt_template={template}", "--max-failures", "1"
+        )
+    found = project.run("compare", "eval")
+    assert found.returncode == 0, found.stderr
+    assert "template differs: `Be brief.` added at the end" in found.stdout
+    assert "left out: 1 sample without a gold answer" in found.stdout
+    assert "without an answer in" not in found.stdout

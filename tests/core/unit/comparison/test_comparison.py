@@ -47,6 +47,7 @@ def comparison(dataset: str = "gsm8k", model: str = "before-7b → after-7b-inst
         only_after=0,
         failed_before=2,
         failed_after=0,
+        without_gold=0,
         before=0.85,
         after=0.5,
         questions=(("id0", -1.0), ("id1", 0.0)),
