@@ -352,12 +352,11 @@ def test_a_changed_template_is_told_as_a_lock_tells_it_and_a_missing_gold_is_no_
 ) -> None:
     project.write_data([*ROWS, {"question": "1+0", "answer": ""}])
     for end in ("", " Be brief."):
-        template = "dict(type='PromptTemplate', template='{question}" + end + "')"
-        project.run(
-            "run", "eval.py", "--set", f"datasets.0.infer_cfg.prompt_template={template}", "--max-failures", "1"
-        )
+        project.write_config(datasets=DATASET.replace("{question}", "{question}" + end))
+        done = project.run("run", "eval.py", "--max-failures", "1")
+        assert done.returncode == 0, done.stderr
     found = project.run("compare", "eval")
     assert found.returncode == 0, found.stderr
-    assert "template differs: `Be brief.` added at the end" in found.stdout
+    assert "template differs: ` Be brief.` added before `Answer:`" in found.stdout
     assert "left out: 1 sample without a gold answer" in found.stdout
     assert "without an answer in" not in found.stdout
