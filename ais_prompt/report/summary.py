@@ -122,8 +122,10 @@ def _print_all(rows: Sequence[Row], console: Console) -> None:
         ]
         print_table([*names, Column("n"), *map(Column, models)], lines, console)
         console.print()
-    columns = [Column(name, name in LONG_HEADER[:3], name not in LONG_HEADER[:3]) for name in LONG_HEADER]
-    print_table(columns, [long_cells(row) for row in rows], console)
+    titles = [name for name in LONG_HEADER if name != "bounds" or any(row.unscored for row in rows)]
+    cells = [dict(zip(LONG_HEADER, long_cells(row), strict=True)) for row in rows]
+    columns = [Column(name, name in LONG_HEADER[:3], name not in LONG_HEADER[:3]) for name in titles]
+    print_table(columns, [[row[name] for name in titles] for row in cells], console)
     said = summary_notes(rows, starred=len(models) > 1)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=True)
