@@ -85,7 +85,7 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         console.print()
     if result.isolation:
         echo(f"isolation: {', '.join(sorted(set(result.isolation.values())))}")
-    if result.used.input_tokens or result.used.attempts > result.used.requests:
+    if result.used.requests:
         echo(f"asked: {used_line(result.used)}")
 
 

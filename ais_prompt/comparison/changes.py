@@ -65,8 +65,8 @@ def _prompt_change(before: ScoredTask, after: ScoredTask) -> str:
     for name, old in before.predictions.items():
         new = after.predictions.get(name)
         if new is not None and not same_prompt(old, new):
-            sent = ("\n".join(text for _, text in _texts(one.origin_prompt)) for one in (old, new))
-            return changes_title(hunks(*sent))
+            first, second = ("\n".join(text for _, text in _texts(one.origin_prompt)) for one in (old, new))
+            return changes_title(hunks(first, second))
     return ""
 
 

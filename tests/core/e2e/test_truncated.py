@@ -114,7 +114,7 @@ def test_of_repeated_questions_the_finished_answers_are_scored(project: Project)
 
 @pytest.mark.thorough
 def test_many_truncated_answers_are_told_after_the_first_ones(project: Project) -> None:
-    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(40)])
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(200)])
     project.write_config(models=CUT)
     done = project.run("run", "eval.py")
     [line] = [line for line in done.stderr.splitlines() if "of the first 20 answers" in line]
