@@ -70,10 +70,10 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
     datasets = {outcome.dataset for outcome in result.outcomes}
     if any(outcome.error is None for outcome in result.outcomes):
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
-        hint("")
     if is_quiet():
         return
     print_model_difference(result.differences, root, console)
+    echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
     for lost in lost_answers(result.folder, result.outcomes):
         example, command = remedies.get(lost.word, ("", view))

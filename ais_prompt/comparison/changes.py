@@ -29,6 +29,14 @@ _OURS: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed", "tempe
 SHOWN: Final = 100
 """Maximum number of characters of a value that are shown."""
 
+_LOCAL: Final = ("HuggingFace", "tokenizer", "encoder")
+_ONLY_FOR: Final = {
+    **dict.fromkeys(("torch", "transformers", "tokenizers"), _LOCAL),
+    "datasets": ("HuggingFaceDataset",),
+    "openai": ("openai",),
+}
+"""Package → words of which a part or an argument has one if the part uses the package; others are always used."""
+
 DECODING: Final = ("generation_kwargs", "chat_template_kwargs", "max_out_len", "stop_words", "seed")
 """Arguments of models that control generation."""
 
@@ -195,7 +203,20 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     yield "data", task.facts.data_digest or _part(dataset.source)
     yield "reader", _plain_reader(dataset)
     yield "extraction", {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
-    yield "versions", dict(task.versions)
+    yield "versions", _used_versions(task)
+
+
+def _used_versions(task: ScoredTask) -> dict[str, str]:
+    """Return the versions of the packages, without those that no part of the task uses."""
+    model, dataset = task.spec.model.part, task.spec.dataset
+    judges = [] if dataset.eval.judge is None else [judge.part for judge in dataset.eval.judge.models]
+    parts = [model, dataset.source, dataset.infer.retriever, dataset.eval.evaluator, *judges]
+    named = repr([_part(part) for part in parts])
+    return {
+        package: version
+        for package, version in task.versions.items()
+        if package not in _ONLY_FOR or any(word in named for word in _ONLY_FOR[package])
+    }
 
 
 def _decoding(task: TaskSpec) -> dict[str, Any]:
