@@ -64,11 +64,11 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         isolation=dict(result.isolation),
         differences=list(map(difference_json, result.differences)),
     )
-    hint("")
     # A pipe without a width gets lines that most terminals show whole.
     console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
     datasets = {outcome.dataset for outcome in result.outcomes}
     if any(outcome.error is None for outcome in result.outcomes):
+        hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
     if is_quiet():
         return

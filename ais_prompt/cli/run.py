@@ -149,7 +149,8 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
     result = run_source(plan, folder, session)
     show(result, plan, _remedies(result, _larger_limit(plan, result, session.retry_truncated)))
     holds = session.mode == "infer" or keeper.hold(result)
-    show_folder(result)
+    if len(plan.tasks) <= MANY or any(outcome.scores for outcome in result.outcomes):
+        show_folder(result)
     _show_next(ctx, result)
     repeat_mistakes(session.warnings)
     return exit_code(result, session.max_failures, debug=ctx.params["debug"]) or int(not holds)

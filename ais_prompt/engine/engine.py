@@ -53,7 +53,7 @@ READY: Final = 2
 """Jobs that are ready at a time: the next job is opened while the first is asked."""
 UNDER_WAY: Final = 64
 """Jobs that are open at a time, the slow answers of the last jobs included; each has files open."""
-ALONE_SECONDS: Final = 2.0
+ALONE_SECONDS: Final = 4.0
 """Seconds for which the first request of an endpoint is alone: a wrong key or a dead server is known by then."""
 PASSED: Final = 32
 """Conversations that were answered before and pass without waiting, until other work has its turn."""

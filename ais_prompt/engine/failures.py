@@ -119,7 +119,8 @@ class FailureWatch:
         usable = self._answered or (self._has_answered and kinds != {UNREACHABLE})
         if self._last is not None and not usable and len(kinds) == 1:
             other = "other " if self._of_one_prompt else ""
-            number = f"the only {other}request" if count == 1 else f"all {count} {other}requests so far"
+            only = "first" if self._last.kind == UNREACHABLE else "only"  # others may be under way
+            number = f"the {only} {other}request" if count == 1 else f"all {count} {other}requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
             raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
 
