@@ -144,7 +144,9 @@ def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(t
     rows = [{"question": f"{n}?", "target": None if n == 3 else f"t{n}x", "label": f"l{n}x"} for n in range(6)]
     path = written(tmp_path, rows)
     sentence = describe_file(DataFile(str(path))).sentence
-    assert f"1 row without an answer, the first is {path}:4: they get no score; not {{label}}: --answer COLUMN" in sentence
+    assert (
+        f"1 row without an answer, the first is {path}:4: they get no score; not {{label}}: --answer COLUMN" in sentence
+    )
 
 
 def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
