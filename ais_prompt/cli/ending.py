@@ -101,16 +101,17 @@ def _place(plan: Plan, dataset: str, row: int) -> str:
 
 def show_folder(result: RunResult) -> None:
     """Print where the run is and what it can be compared with; the first time, and with ``-v``, what its files are."""
-    from ais_prompt.store import all_runs
+    from ais_prompt.store import runs_called
 
     root = result.folder.root
-    others = [other for other in all_runs(root.parents[1]) if other.name != root.name]
-    earlier = (other for other in others if other.parent.name == root.parent.name and other.name < root.name)
-    before = any(any(other.glob("results/*/*.json")) for other in earlier)
+    home = root.absolute().parent
+    runs = runs_called(home.parent, home.name)
+    before = any(any(run.glob("results/*/*.json")) for run in runs if run.name < root.name)
+    is_first = len(runs) <= 1 and [*home.parent.iterdir()] == [home]
     compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
     is_scored = any(outcome.scores for outcome in result.outcomes)
     hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))
-    if not others or output_of(click.get_current_context()).level > 0:
+    if is_first or output_of(click.get_current_context()).level > 0:
         for name in filter(lambda name: (root / name).exists(), _FILES):
             hint(f"  {name:<13} {_FILES[name]}")
 
@@ -119,7 +120,7 @@ def short_name(root: Path) -> str:
     """Return the name by which `aisprompt view` finds the latest run of a folder; else the path."""
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
 
-    return root.parent.name if expand(DEFAULT_WORK_DIR).resolve() == root.resolve().parents[1] else str(root)
+    return root.parent.name if expand(DEFAULT_WORK_DIR).resolve() == root.resolve().parent.parent else str(root)
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
