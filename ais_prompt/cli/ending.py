@@ -107,7 +107,9 @@ def show_folder(result: RunResult) -> None:
     home = root.absolute().parent
     runs = runs_called(home.parent, home.name)
     before = any(any(run.glob("results/*/*.json")) for run in runs if run.name < root.name)
-    is_first = len(runs) <= 1 and [*home.parent.iterdir()] == [home]
+    is_first = False
+    with suppress(OSError):  # the work dir may not be listed
+        is_first = len(runs) <= 1 and [*home.parent.iterdir()] == [home]
     compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
     is_scored = any(outcome.scores for outcome in result.outcomes)
     hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))
