@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 @click.argument("run", shell_complete=complete_run)
 @click.argument("other", shell_complete=complete_run, required=False)
 @click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model, or a model of each run.")
-@click.option("--flips", type=click.IntRange(min=0), default=3, show_default=True, help="Changed samples to show.")
+@click.option("--flips", type=click.IntRange(min=0), help="Changed samples to show (default: 3 of a single dataset).")
 @json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 def compare(
-    run: str, other: str | None, models: tuple[str, ...], flips: int, html: str | None, work_dir: str | None
+    run: str, other: str | None, models: tuple[str, ...], flips: int | None, html: str | None, work_dir: str | None
 ) -> None:
     """Compare two runs, or two models of one: what changed, on which samples, how sure that is, and why.
 
-    Without OTHER, two models of RUN are compared: aisprompt compare RUN --models ONE TWO.
+    Without OTHER, a name means its last two runs, and the path of a run its two models: --models ONE TWO.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or
     the path of a log that `import` reads. Samples are paired by their input columns, those of logs by their questions.

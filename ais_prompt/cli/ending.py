@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from ais_prompt.cli.verb import echo, hint, offer, output_of, report
+from ais_prompt.cli.verb import echo, hanging, hint, offer, output_of, report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from ais_prompt.plan import Plan
     from ais_prompt.scoring import TaskOutcome
     from ais_prompt.verbs import FailureLimit, RunResult
 
 PIPE_WIDTH: Final = 100
 """Columns of tables in a file or pipe, unless ``COLUMNS`` says otherwise."""
+_FILES: Final = {
+    "predictions": "every prompt and answer, one sample a line",
+    "results": "scores with the details of each sample",
+    "summary": "all of this as txt, csv, md and json",
+    "report.html": "scores and every sample, for a browser: aisprompt view",
+}
 
 
-def show(result: RunResult) -> None:
-    """Print the table, and where the files are; with ``-q`` the table only."""
+def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] = MappingProxyType({})) -> None:
+    """Print the table, what became of the other answers, and where the files are; with ``-q`` the table only.
+
+    Args:
+        result: of the run.
+        plan: of the run.
+        remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
+    """
     from rich.console import Console
 
     from ais_prompt.comparison import difference_json
-    from ais_prompt.report import print_speed, print_summary, unread_answers, used_line
+    from ais_prompt.report import lost_answers, print_speed, print_summary, used_line
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -47,32 +64,68 @@ def show(result: RunResult) -> None:
         isolation=dict(result.isolation),
         differences=list(map(difference_json, result.differences)),
     )
-    hint("")
     # A pipe without a width gets lines that most terminals show whole.
     console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
     datasets = {outcome.dataset for outcome in result.outcomes}
-    print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets)
+    if any(outcome.error is None for outcome in result.outcomes):
+        hint("")
+        print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
     if is_quiet():
         return
     if result.differences:
         from ais_prompt.comparison import print_model_difference
 
         print_model_difference(result.differences, root, console)
-    for number, line in enumerate(unread_answers(result.folder, result.outcomes)):
-        echo(line if number else f"\n{line}")
+    echo()
+    view = shlex.join(["aisprompt", "view", short_name(root)])
+    for lost in lost_answers(result.folder, result.outcomes):
+        example, command = remedies.get(lost.word, ("", view))
+        what = f"  {lost.count:,} {lost.word}"
+        example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
+        echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
-        console.print()
         print_speed(result.speeds, console)
+        console.print()
     if result.isolation:
-        echo(f"\nisolation: {', '.join(sorted(set(result.isolation.values())))}")
+        echo(f"isolation: {', '.join(sorted(set(result.isolation.values())))}")
     if result.used.requests:
-        echo(f"\nasked: {used_line(result.used)}")
-    echo(f"\nRun folder: {root}")
-    echo("  predictions/  every prompt and answer, one sample a line")
-    echo("  results/      scores with the details of each sample")
-    echo("  summary/      all of this as txt, csv, md and json")
-    if (root / "report.html").exists():
-        echo("  report.html   scores and every sample, for a browser")
+        echo(f"asked: {used_line(result.used)}")
+
+
+def _place(plan: Plan, dataset: str, row: int) -> str:
+    """Return where a row is, ``questions.csv:31``; its number, if the data cannot be read any more."""
+    from ais_prompt.data import row_place
+    from ais_prompt.errors import AisPromptError
+
+    with suppress(AisPromptError):
+        return next(row_place(one.data.origins, row) for one in plan.datasets if one.spec.abbr == dataset)
+    return f"row {row}"
+
+
+def show_folder(result: RunResult) -> None:
+    """Print where the run is and what it can be compared with; the first time, and with ``-v``, what its files are."""
+    from ais_prompt.store import runs_called
+
+    root = result.folder.root
+    home = root.absolute().parent
+    runs = runs_called(home.parent, home.name)
+    before = any(any(run.glob("results/*/*.json")) for run in runs if run.name < root.name)
+    is_first = False
+    with suppress(OSError):  # the work dir may not be listed
+        is_first = len(runs) <= 1 and [*home.parent.iterdir()] == [home]
+    compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
+    is_scored = any(outcome.scores for outcome in result.outcomes)
+    hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))
+    if is_first or output_of(click.get_current_context()).level > 0:
+        for name in filter(lambda name: (root / name).exists(), _FILES):
+            hint(f"  {name:<13} {_FILES[name]}")
+
+
+def short_name(root: Path) -> str:
+    """Return the name by which `aisprompt view` finds the latest run of a folder; else the path."""
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+
+    return root.parent.name if expand(DEFAULT_WORK_DIR).resolve() == root.resolve().parent.parent else str(root)
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
@@ -91,7 +144,7 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     if not limit.allows(result.failed, result.asked):
         reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
         words = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
-        echo(f"\n{words}; --max-failures is {limit}", err=True)
+        echo(f"exit code 1: {words}; --max-failures is {limit}", err=True)
         return 1
     return 0
 

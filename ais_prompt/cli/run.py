@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ais_prompt.cli.ending import exit_code, show
+from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.modes import (
     CommandWithModes,
@@ -41,6 +41,7 @@ from ais_prompt.cli.verb import (
     hanging,
     hint,
     json_option,
+    output_of,
     quiet_option,
     repeat_mistakes,
     speed_option,
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
 
 _NOT_STORED = {"max_num_workers", *names_of("cache", "budget")}
 """The options that neither a config nor its stored answers hold."""
+_SAME: Final = "…"
+"""The command that was typed, where it would be repeated with more options."""
 _MADE_HERE = {
     "mode": option_of(Session, "mode", f"; {mode_help()}.", type=Mode(["all", "infer", "eval", "viz", *modes()])),
     "runner": runner_option,
@@ -146,15 +149,19 @@ def _refuse_run_without_config(session: Session, options: Options) -> None:
 
 def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeeper) -> int:
     """Ask in this process, score, show the scores and what to do next, and return the exit code."""
+    from ais_prompt.report import MANY
     from ais_prompt.verbs import open_run_folder, run_source, with_found_models
 
     plan = with_found_models(plan, session.mode)
     folder = open_run_folder(plan, session.mode, session.reuse)
-    hint(f"Run folder: {folder.root}", err=True)
+    if len(plan.tasks) > MANY:  # a few tasks are soon over, and the run ends with its folder
+        hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)
-    show(result)
+    show(result, plan, _remedies(result, _larger_limit(plan, result, session.retry_truncated)))
     holds = session.mode == "infer" or keeper.hold(result)
-    _show_next(ctx, result, folder.root, session, _larger_limit(plan, result, session.retry_truncated))
+    if len(plan.tasks) <= MANY or any(outcome.scores for outcome in result.outcomes):
+        show_folder(result)
+    _show_next(ctx, result)
     repeat_mistakes(session.warnings)
     return exit_code(result, session.max_failures, debug=ctx.params["debug"]) or int(not holds)
 
@@ -204,53 +211,45 @@ def _limits(task: Task) -> Sequence[int]:
     return [given] if isinstance(given, int) else given
 
 
-def _reads_few(result: RunResult) -> bool:
-    """Return whether a dataset has so many unread answers, or so few right ones, that its reader may be the reason."""
+def _is_all_wrong(result: RunResult) -> bool:
+    """Return whether all answers about a dataset that were read are wrong, so that the reader may be the reason."""
     # Programs are not read in several ways.
-    read = (outcome for outcome in result.outcomes if outcome.name not in result.isolation)
-    scores = [outcome.scores[0] for outcome in read if outcome.scores]
-    return any(one.counts["unparsed"] > one.n / 10 or one.value == 0 for one in scores if one.n)
+    read = (outcome.scores[0] for outcome in result.outcomes if outcome.scores and outcome.name not in result.isolation)
+    return any(score.value == 0 and score.counts["scored"] for score in read)
 
 
-def _show_next(ctx: click.Context, result: RunResult, root: Path, session: Session, larger_limit: int | None) -> None:
-    """Print the commands that are useful next.
+def _remedies(result: RunResult, larger_limit: int | None) -> dict[str, tuple[str, str]]:
+    """Return what helps against answers without a score of their own, as `show` takes it."""
+    found = {"failed": ("", f"{_SAME} -r")}
+    if larger_limit is not None:
+        limit = f"max_out_len={larger_limit}"
+        found["cut"] = (f"at max_out_len={larger_limit // 2}", f"{_SAME} -r --retry-truncated {limit}")
+    return {**found, "no gold": ("", f"{_SAME} -r --max-failures {result.failed}")}
 
-    Args:
-        ctx: of the command.
-        result: of the run; the scores of an unfinished run are in a folder of their own.
-        root: the run folder.
-        session: of the run.
-        larger_limit: ``max_out_len`` with which truncated answers can be asked again; None if there are none.
-    """
-    from ais_prompt.scoring import UNUSABLE_GOLD
 
+def _show_next(ctx: click.Context, result: RunResult) -> None:
+    """Print the commands that are useful next; with ``-v`` those too that are useful after every run."""
+    root = result.folder.root
     first = None if ctx.params["sample"] else ctx.params["num_prompts"]
     draw = ["run", *given_words(ctx, SOURCE_NAMES - {"num_prompts"}), "--sample", str(first)]
     words = ["run", *given_words(ctx, {*SOURCE_NAMES, *names_of("sample"), *_NOT_STORED}), "-r", root.name]
     again = shown_command([*words, *given_words(ctx, {"retry_truncated"})])
-    longer = shown_command([*words, "--retry-truncated", f"max_out_len={larger_limit}"])
-    paused, failed = bool(result.paused), result.failed
-    may_succeed = failed > 0 and set(result.reasons) != {UNUSABLE_GOLD}
-    has_error = any(outcome.error for outcome in result.outcomes)
-    has_scores = any(outcome.scores for outcome in result.outcomes)
     score = shown_command(["score", str(root), *given_words(ctx, {"allow_code_execution"})])
-    hint("Next:")
-    for helps, purpose, command in (
-        (paused, "ask the rest", again),
-        (may_succeed, "ask the failed ones again", again),
-        (
-            not session.max_failures.allows(failed, result.asked),
-            "accept these failures",
-            f"{again} --max-failures {failed}",
-        ),
-        (has_error and not paused, "go on once it is fixed", again),
-        (larger_limit is not None and not paused, "ask the truncated again", longer),
-        (first is not None, "ask a random sample instead", shown_command(draw)),
-        (has_scores, "look at every sample", shown_command(["view", str(result.folder.root)])),
-        (has_scores and paused, "score the answers so far", score),
-        (has_scores and not paused, "score again without asking", score),
-        (not paused and _reads_few(result), "read the answers in other ways", f"{score} --audit"),
-        (True, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
-    ):
-        if helps:
-            hint(hanging(f"  {purpose:<27} ", command, breaks=False))
+    fixes = [outcome.error.fix or "" for outcome in result.outcomes if outcome.error]
+    has_scores = any(outcome.scores for outcome in result.outcomes)
+    always = output_of(ctx).level > 0
+    lines = [
+        hanging(f"  {purpose:<27} ", command, breaks=False)
+        for helps, purpose, command in (
+            (bool(result.paused), "ask the rest", again),
+            (any("-r" not in fix for fix in fixes) and not result.paused, "go on once it is fixed", again),
+            (first is not None, "ask a random sample instead", shown_command(draw)),
+            (has_scores and bool(result.paused), "score the answers so far", score),
+            (always and has_scores, "look at every sample", shown_command(["view", str(root)])),
+            ((always and has_scores) or _is_all_wrong(result), "read the answers in other ways", f"{score} --audit"),
+            (always, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
+        )
+        if helps
+    ]
+    for line in ["Next:", *lines] if lines else []:
+        hint(line)

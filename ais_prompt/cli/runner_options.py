@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.ending import exit_code, show
+from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS
 from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of, option_of
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
@@ -91,7 +91,8 @@ def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: Gate
         echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
     result = run_source(plan, folder, Session("eval", command=session.command))
-    show(result)
+    show(result, plan)
+    show_folder(result)
     holds = keeper.hold(result)
     repeat_mistakes(session.warnings)
     code = exit_code(result, session.max_failures, debug=ctx.params["debug"])

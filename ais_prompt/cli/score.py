@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,10 @@ import click
 
 from ais_prompt.cli.brought import brought
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import exit_code, show
+from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.options import option_of, read_options, shown_command
-from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.cli.verb import Verb, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.config import Options
 from ais_prompt.verbs import Session
 
@@ -80,10 +79,8 @@ def score(
     keeper = read_gates(plan, **{name: values[name] for name in GATE_OPTIONS})
     session = Session("eval", report=folder.report.exists(), audits=audit, command=shown_command())
     result = run_source(plan, folder, session)
-    show(result)
-    hint("Next:")
-    view = f"aisprompt view {shlex.quote(str(result.folder.root))}"
-    hint(hanging("  look at every sample        ", view, breaks=False))
+    show(result, plan)
+    show_folder(result)
     holds = keeper.hold(result)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import exit_code, show
+from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.options import MODEL_AND_DATA, option_of, read_options, shown_command, with_options
 from ais_prompt.cli.verb import Verb, echo, hanging, hint, json_option, offer, repeat_mistakes
 from ais_prompt.config import Options
@@ -179,7 +179,8 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 
     plan = with_found_models(plan, "eval")
     result = run_source(plan, folder, Session("eval", command=shown_command()))
-    show(result)
+    show(result, plan)
+    show_folder(result)
     return exit_code(result, limit, debug=debug) or int(result.is_partial)
 
 

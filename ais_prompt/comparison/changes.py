@@ -9,7 +9,9 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.locks import changes_title
 from ais_prompt.models import as_flat
+from ais_prompt.preview import hunks
 from ais_prompt.types import ELSEWHERE, ChatMessage, DatasetSpec, ModelSpec, PartSpec, Prediction, TaskSpec
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_gen_toks", "max_length")
@@ -27,6 +29,14 @@ _OURS: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed", "tempe
 SHOWN: Final = 100
 """Maximum number of characters of a value that are shown."""
 
+_LOCAL: Final = ("HuggingFace", "tokenizer", "encoder")
+_ONLY_FOR: Final = {
+    **dict.fromkeys(("torch", "transformers", "tokenizers"), _LOCAL),
+    "datasets": ("HuggingFaceDataset",),
+    "openai": ("openai",),
+}
+"""Package → words of which a part or an argument has one if the part uses the package; others are always used."""
+
 DECODING: Final = ("generation_kwargs", "chat_template_kwargs", "max_out_len", "stop_words", "seed")
 """Arguments of models that control generation."""
 
@@ -38,18 +48,34 @@ class Change(Struct, frozen=True):
         part: ``model``, ``decoding``, ``format``, ``template``, ``shots``, ``inferencer``, ``data``, ``extraction`` or
             ``versions``.
         before, after: the part in the two runs, in a few words.
+        words: what changed in the prompts that were sent, as `lock --check` says it; empty if that is not known.
     """
 
     part: str
     before: str
     after: str
+    words: str = ""
 
 
 def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
     """Return the parts that differ, in the order in which an answer is made."""
     parts_of = _known_parts if before.is_log or after.is_log else _parts
     parts = zip(parts_of(before), parts_of(after), strict=True)
-    return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
+    return [
+        Change(name, *_shortest(old, new), _prompt_change(before, after) if name == "template" else "")
+        for (name, old), (_, new) in parts
+        if old != new
+    ]
+
+
+def _prompt_change(before: ScoredTask, after: ScoredTask) -> str:
+    """Return what changed in the prompt of the first common sample whose prompts differ; empty without one."""
+    for name, old in before.predictions.items():
+        new = after.predictions.get(name)
+        if new is not None and not same_prompt(old, new):
+            first, second = ("\n".join(text for _, text in _texts(one.origin_prompt)) for one in (old, new))
+            return changes_title(hunks(first, second))
+    return ""
 
 
 def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
@@ -177,7 +203,20 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     yield "data", task.facts.data_digest or _part(dataset.source)
     yield "reader", _plain_reader(dataset)
     yield "extraction", {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
-    yield "versions", dict(task.versions)
+    yield "versions", _used_versions(task)
+
+
+def _used_versions(task: ScoredTask) -> dict[str, str]:
+    """Return the versions of the packages, without those that no part of the task uses."""
+    model, dataset = task.spec.model.part, task.spec.dataset
+    judges = [] if dataset.eval.judge is None else [judge.part for judge in dataset.eval.judge.models]
+    parts = [model, dataset.source, dataset.infer.retriever, dataset.eval.evaluator, *judges]
+    named = repr([_part(part) for part in parts])
+    return {
+        package: version
+        for package, version in task.versions.items()
+        if package not in _ONLY_FOR or any(word in named for word in _ONLY_FOR[package])
+    }
 
 
 def _decoding(task: TaskSpec) -> dict[str, Any]:

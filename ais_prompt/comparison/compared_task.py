@@ -41,6 +41,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     Attributes:
         only_before, only_after: samples that only one run has.
         failed_before, failed_after: common samples without an answer, which are left out.
+        without_gold: common samples whose gold cannot be used in one of the runs, which are left out too.
         both_right: samples with the best value in both; None unless every sample is right or wrong.
         differences: ``after`` less ``before`` of each common sample.
         flips: samples whose value changed, those that became worse first.
@@ -54,6 +55,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     only_after: int
     failed_before: int
     failed_after: int
+    without_gold: int
     differences: tuple[float, ...]
     flips: tuple[Flip, ...]
     shares: tuple[Share, ...]
@@ -86,8 +88,9 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         **{name: getattr(found, name) for name in Difference.__struct_fields__},
         only_before=len(before.predictions) - len(both),
         only_after=len(after.predictions) - len(both),
-        failed_before=len(both - before.values.keys()),
-        failed_after=len(both - after.values.keys()),
+        failed_before=len(both - before.values.keys() - before.without_gold),
+        failed_after=len(both - after.values.keys() - after.without_gold),
+        without_gold=len(both & (before.without_gold | after.without_gold)),
         differences=differences,
         flips=tuple(_flips(before, after, ids, differences, lower_is_better=found.lower_is_better)),
         shares=() if undivided else (*divided(before, after, ids), *shares_left_out(before, after)),

@@ -46,6 +46,7 @@ class ComparisonEntry(TypedDict):
     only_after: int
     failed_before: int
     failed_after: int
+    without_gold: int
     worse: int
     better: int
     both_right: int | None
@@ -100,6 +101,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "only_after": one.only_after,
         "failed_before": one.failed_before,
         "failed_after": one.failed_after,
+        "without_gold": one.without_gold,
         "worse": one.worse,
         "better": one.better,
         "both_right": one.both_right,
@@ -109,7 +111,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "reported_difference": one.reported,
         "undivided": one.undivided,
         "shares": [asdict(share) for share in one.shares],
-        "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
+        "changes": [{"part": c.part, "before": c.before, "after": c.after, "words": c.words} for c in one.changes],
         "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],
     }
 

@@ -43,6 +43,7 @@ def explanation(one: Comparison, name: str, flips: int, common: Collection[Chang
         ("only in the second run", one.only_after),
         ("without an answer in the first run", one.failed_before),
         ("without an answer in the second run", one.failed_after),
+        ("without a gold answer", one.without_gold),
     ):
         if count:
             yield Text(f"  left out: {counted(count, 'sample')} {what}", style="yellow")
@@ -59,6 +60,9 @@ def explanation(one: Comparison, name: str, flips: int, common: Collection[Chang
 def change_lines(changes: Iterable[Change]) -> Iterator[Text]:
     """Yield the lines of parts that differ."""
     for change in changes:
+        if change.words:
+            yield Text(printable(f"  {change.part} differs: {change.words}"))
+            continue
         yield Text(f"  {change.part} differs")
         yield Text(printable(f"    before: {change.before}"))
         yield Text(printable(f"    after:  {change.after}"))

@@ -22,7 +22,7 @@ from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.locks import with_model
 from ais_prompt.plan import stored_spec
 from ais_prompt.steps import step
-from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file
+from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file, runs_called
 from ais_prompt.types import SummaryGroup, TaskFacts
 from ais_prompt.utils import counted, listed
 
@@ -94,7 +94,8 @@ def open_sides(
     """Open what is compared.
 
     Args:
-        before, after: runs by path, name or time; without ``after``, two models of one run.
+        before, after: runs by path, name or time. Without ``after`` and ``models``, a name means its last two runs, and
+            any other run its two models.
         models: one model of both runs, or a model of each: its ``abbr``, or a part that no other model has. A run with
             two models needs none to be compared with itself.
         work_dir: where run folders are; ``outputs`` if left out.
@@ -105,6 +106,10 @@ def open_sides(
     """
     if len(models) > 2:
         raise ConfigError(f"{len(models)} models are given", where="--models", fix="give one or two")
+    named = runs_called(expand(work_dir or DEFAULT_WORK_DIR), before)
+    runs = [run for run in named if any(run.glob("results/*/*.json"))]
+    if after is None and not models and len(runs) > 1:
+        return read_stored_run(str(runs[-2]), work_dir), read_stored_run(str(runs[-1]), work_dir)
     if after is None and len(models) < 2:
         has = read_stored_run(before, work_dir).models
         if models or len(has) != 2:

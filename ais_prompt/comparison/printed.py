@@ -23,10 +23,12 @@ from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_
 SIGNIFICANT: Final = 0.05
 """p-values below this are printed bold."""
 FEW: Final = 6
-"""So many datasets are all explained, in the order of the config; of more, the worst `EXPLAINED`."""
+"""So many datasets are all explained, in the order of the config; of more, the worst and the best `EXPLAINED`."""
 EXPLAINED: Final = 3
+FLIPS: Final = 3
+"""Changed samples of a single dataset that are shown in each direction."""
 MOST_LINES: Final = 40
-"""So many datasets have a line in a terminal; of more, the worst `EXPLAINED` of each group."""
+"""So many datasets have a line in a terminal; of more, the worst and the best `EXPLAINED` of each group."""
 NARROWEST: Final = 12
 """Columns of a terminal for a shortened name; with fewer, rows are stacks with whole names."""
 OTHERS: Final = "others"
@@ -66,12 +68,15 @@ class FurtherComparison(NamedTuple):
     is_empty: bool
 
 
-def print_comparison(found: RunComparison, flips: int, console: Console) -> None:
-    """Print notes, the table of differences, and the causes and changed samples of the worst datasets.
+def print_comparison(found: RunComparison, flips: int | None, console: Console) -> None:
+    """Print notes, the verdict, the table of differences, and the causes and changed samples of datasets.
+
+    Of many datasets, the three worst and the three best are explained.
 
     Args:
         found: without comparisons only the notes are printed.
-        flips: the most changed samples to show of a dataset, in each direction.
+        flips: the most changed samples to show of a dataset, in each direction; None: `FLIPS` of a single dataset, and
+            none of several.
         console: where to print. A pipe gets every dataset on one line, with every column.
     """
     comparisons = found.comparisons
@@ -80,6 +85,8 @@ def print_comparison(found: RunComparison, flips: int, console: Console) -> None
     if not comparisons:
         _print_line(Text("Nothing can be compared."), console)
         return
+    for line in _verdicts(found):
+        _print_line(line, console)
     _print_table(found, console)
     first = comparisons[0].changes
     common = [change for change in first if len(comparisons) > 1 and all(change in one.changes for one in comparisons)]
@@ -94,13 +101,15 @@ def print_comparison(found: RunComparison, flips: int, console: Console) -> None
     def named(one: Comparison) -> str:
         return one.dataset if is_same_model else f"{one.model}/{one.dataset}"
 
-    shown = changed if len(changed) <= FEW else sorted(changed, key=_badness)[:EXPLAINED]
+    shown = changed if len(changed) <= FEW else _ends(sorted(changed, key=_badness))
+    most = flips if flips is not None else FLIPS if len(comparisons) == 1 else 0
     for comparison in shown:
-        for line in explanation(comparison, named(comparison), flips, common):
+        for line in explanation(comparison, named(comparison), most, common):
             _print_line(line, console)
     if more := len(changed) - len(shown):
         console.print()
         text = f"{more:,} more changed: --html FILE and --json have the causes and samples of all"
+        text += "" if most else f"; --flips {FLIPS} shows samples"
         _print_line(Text(text, style="dim"), console)
     if unchanged := [named(one) for one in comparisons if one not in changed]:
         console.print()
@@ -142,9 +151,30 @@ def print_model_difference(differences: Sequence[Difference], root: Path, consol
         _print_line(Text(f"  every dataset, causes, samples: aisprompt compare {root}", style="dim"), console)
 
 
+def _verdicts(found: RunComparison) -> Iterator[Text]:
+    """Yield for each model what became of it, over all datasets or on the only one."""
+    wholes = [one for one in found.means if not one.dataset]
+    for one in wholes or (found.comparisons if len(found.comparisons) == 1 else ()):
+        of = [other for other in found.comparisons if other.model == one.model]
+        sure = [other for other in of if other.p_adjusted < SIGNIFICANT]
+        worse, better = sum(other.gain < 0 for other in sure), sum(other.gain > 0 for other in sure)
+        verdict = "no difference is shown" if one.p >= SIGNIFICANT else "worse" if one.gain < 0 else "better"
+        interval = f" ({' to '.join(signed(end, one) for end in one.interval)})" if one.interval else ""
+        each = f" · {worse} of {counted(len(of), 'dataset')} worse, {better} better" if len(of) > 1 else ""
+        style = "" if one.p >= SIGNIFICANT else _colour(one)
+        yield Text.assemble(
+            (printable(f"{one.model}: {verdict}"), style), f", {signed(one.difference, one)}{interval}{each}"
+        )
+
+
+def _ends(worst_first: Sequence[Comparison]) -> list[Comparison]:
+    """Return the worst and the best of many."""
+    return [*worst_first[:EXPLAINED], *worst_first[-EXPLAINED:]]
+
+
 def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
     """Return whether there is anything to say of a dataset, apart from its scores."""
-    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
+    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after, one.without_gold
     return bool(one.flips or any(change not in common for change in one.changes) or any(left_out))
 
 
@@ -205,14 +235,15 @@ def _grouped(found: RunComparison) -> Iterator[dict[Column, Cell]]:
     known = sorted(groups, key=lambda name: (name == OTHERS, means[name].gain if name in means else 0.0))
     for name in known:
         members = sorted(groups[name], key=lambda one: one.gain if one.fraction else 0.0)
-        shown = members if len(comparisons) <= MOST_LINES else members[:EXPLAINED]
+        is_short = len(comparisons) <= MOST_LINES or len(members) <= 2 * EXPLAINED
+        shown = members if is_short else _ends(members)
         if len(groups) > 1 or several:
             yield _cells(means[name], name, "bold") if name in means else _titled(name, "bold")
         indent = "  " if len(groups) > 1 or several else ""
-        for one in shown:
+        for number, one in enumerate(shown):
+            if number == EXPLAINED and (more := len(members) - len(shown)):
+                yield _titled(f"{indent}… {more} more", "dim")
             yield _cells(one, indent + one.dataset)
-        if more := len(members) - len(shown):
-            yield _titled(f"{indent}… {more} more", "dim")
 
 
 def _name(one: Difference) -> str:

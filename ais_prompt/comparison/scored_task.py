@@ -17,6 +17,7 @@ from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators import CorpusEvaluator
 from ais_prompt.plan import build_evaluator
 from ais_prompt.registry import EVALUATORS
+from ais_prompt.scoring import UNUSABLE_GOLD
 from ais_prompt.store import RunFolder, read_predictions, read_results
 from ais_prompt.types import ELSEWHERE, LOG, Prediction, SampleScore, Score, TaskFacts, TaskSpec
 from ais_prompt.utils import counted
@@ -140,6 +141,11 @@ class ScoredTask(Struct, frozen=True, dict=True):
         """Sample id → value of the main metric, of the samples that were answered."""
         metric = self.metric.metric
         return {one.sample_id: one.values.get(metric, 0.0) for one in self.details if one.status != "failed"}
+
+    @cached_property
+    def without_gold(self) -> set[str]:
+        """Ids of the samples that failed because their gold cannot be used."""
+        return {one.sample_id for one in self.details if one.reason.startswith(UNUSABLE_GOLD)}
 
     @cached_property
     def clusters(self) -> dict[str, str]:

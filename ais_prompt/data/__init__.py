@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ais_prompt.data.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, SHAPES, Shape, find_shape, plain_name
     from ais_prompt.data.draw import allot, drawn, number_drawn
     from ais_prompt.data.encoders import CharacterNgramEncoder, Embeddings, Encoder, HuggingFaceEncoder
-    from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, split_name
+    from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, row_place, split_name
     from ais_prompt.data.given_rows import hold_rows, write_rows
     from ais_prompt.data.hugging_face import HuggingFaceDataset, to_table
     from ais_prompt.data.local import LocalDataset

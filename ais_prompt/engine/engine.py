@@ -32,7 +32,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
 
 from ais_prompt.engine.conversations import execute
-from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
+from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_endpoint, is_of_model
 from ais_prompt.engine.job import Standstill, TaskJob
 from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
@@ -55,6 +55,8 @@ READY: Final = 2
 """Jobs that are ready at a time: the next job is opened while the first is asked."""
 UNDER_WAY: Final = 64
 """Jobs that are open at a time, the slow answers of the last jobs included; each has files open."""
+ALONE_SECONDS: Final = 4.0
+"""Seconds for which the first request of an endpoint is alone: a wrong key or a dead server is known by then."""
 PASSED: Final = 32
 """Conversations that were answered before and pass without waiting, until other work has its turn."""
 
@@ -295,6 +297,8 @@ class Endpoint:
         self._group = asyncio.TaskGroup()
         self._models: dict[int, _OpenModel] = {}  # by the id of the model
         self._unusable: dict[int, AisPromptError] = {}  # id of a model → why none of its jobs can be asked
+        self._refuses: AisPromptError | None = None  # why no job of any model can be asked
+        self._heard = False  # whether the first request has ended, or is too slow to wait for
 
     def submit(self, job: TaskJob, *, first: bool = False) -> None:
         """Ask a job after those that were submitted before.
@@ -355,10 +359,10 @@ class Endpoint:
 
     async def _open(self, job: TaskJob, *, is_first: bool) -> None:
         try:
-            if id(job.model) not in self._unusable:
+            if not self._error_of(job):
                 await in_thread(job.open)
                 opened = await self._open_model(cast("AsyncModel", job.model))
-            if unusable := self._unusable.get(id(job.model)):  # perhaps since a moment ago
+            if unusable := self._error_of(job):  # perhaps since a moment ago
                 raise unusable.with_traceback(None)
         except BaseException as error:
             job.abandon(error)
@@ -372,6 +376,9 @@ class Endpoint:
             self._under_way.append(entry)
         self._opening = False
         self._changed.set()
+
+    def _error_of(self, job: TaskJob) -> AisPromptError | None:
+        return self._refuses or self._unusable.get(id(job.model))
 
     async def _open_model(self, model: AsyncModel) -> _OpenModel:
         if id(model) not in self._models:
@@ -420,6 +427,8 @@ class Endpoint:
 
     def _has_room(self, opened: _OpenModel) -> bool:
         models = self._models.values()
+        if not self._heard:
+            return not any(model.asking for model in models)
         places = max(model.most for model in models)
         return opened.asking < opened.most and sum(model.asking for model in models) < places
 
@@ -433,19 +442,30 @@ class Endpoint:
                     completion = await in_thread(partial(execute, request))
                 else:
                     job.admit(1)
+                    if not self._heard:
+                        asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
                     completion = await _complete(opened.model, request, job)
+                    self._hear()
                     opened.failure = completion.failure
                     opened.answers = opened.answers or completion.failure is None
+                    opened.has_answered = opened.has_answered or opened.answers
                 conversation.answer(request, job.record(request, without_secrets(completion)))
             job.finished(conversation)
         except Exception as error:
             self._end(entry, error)
             self._doubt(opened, error)
 
+    def _hear(self) -> None:
+        """Let other requests follow the first one."""
+        if not self._heard:
+            self._heard = True
+            self._changed.set()
+
     def _doubt(self, opened: _OpenModel, error: Exception | None) -> None:
         """End all jobs of a model that ended a job with a failure of its own, unless it has answered since the last.
 
-        A gateway may forbid a single prompt, or refuse a key for a moment. Then one job is enough.
+        A gateway may forbid a single prompt, or refuse a key for a moment. Then one job is enough. An endpoint that has
+        never answered, and refuses the key or cannot be reached, ends the jobs of all its models.
         """
         if not isinstance(error, ModelError) or opened.failure is None or not is_of_model(opened.failure):
             return
@@ -453,8 +473,10 @@ class Endpoint:
             opened.answers = False
             return
         self._unusable[id(opened.model)] = error
+        if is_of_endpoint(opened.failure) and not any(model.has_answered for model in self._models.values()):
+            self._refuses = error
         for entry in self._under_way:
-            if entry.opened is opened and not entry.closing:
+            if (entry.opened is opened or self._refuses) and not entry.closing:
                 self._end(entry, error)
 
     def _leave(self, entry: _OpenJob, conversation: asyncio.Task[None]) -> None:
@@ -523,6 +545,7 @@ class _OpenModel:
         asking: those that are under way.
         failure: the failure of its last request; None if that was answered.
         answers: whether it has answered a request since it last ended a job.
+        has_answered: whether it has ever answered.
     """
 
     def __init__(self, model: AsyncModel) -> None:
@@ -531,6 +554,7 @@ class _OpenModel:
         self.asking = 0
         self.failure: Failure | None = None
         self.answers = False
+        self.has_answered = False
 
 
 class _OpenJob:

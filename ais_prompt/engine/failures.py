@@ -32,6 +32,7 @@ MAX_SAME_FAILURES: Final = 10
 MAX_REFUSALS: Final = 100
 """The same for requests that a model refuses: the cause may be the prompts of the first samples."""
 
+UNREACHABLE: Final = "unreachable"
 _OF_ONE_PROMPT: Final = {"too_long", "content_filter", "empty_prompt", "no_tokens"}
 """Kinds of failures that say nothing about other prompts."""
 _OF_ONE_TASK: Final = {"long_choice", "cannot_score"}
@@ -43,6 +44,8 @@ GAPS_NAMED: Final = 5
 PILOT: Final = 20
 MOST_CUT: Final = 0.05
 """Of the first so many answers, the share of truncated ones from which on the task warns."""
+_LONG_TASK: Final = 10 * PILOT
+"""Samples of a task from which on that warning comes in time."""
 FEWEST: Final = 5
 """Answers that must show a sign."""
 MOST_SHARE: Final = 0.5
@@ -86,6 +89,9 @@ class FailureWatch:
             return
         self._failures.append(failure.kind)
         self._last = failure
+        # Not there: it was tried again for a while already.
+        if failure.kind == UNREACHABLE:
+            self.conclude()
         # Unusable: a wrong key, no such model.
         if failure.fatal:
             what = f"every request would fail: {failure.kind}: {failure.message}"
@@ -110,17 +116,23 @@ class FailureWatch:
             ModelError: it is given up.
         """
         kinds, count = set(self._failures), len(self._failures)
-        usable = self._answered or (self._has_answered and kinds != {"unreachable"})
+        usable = self._answered or (self._has_answered and kinds != {UNREACHABLE})
         if self._last is not None and not usable and len(kinds) == 1:
             other = "other " if self._of_one_prompt else ""
-            number = f"the only {other}request" if count == 1 else f"all {count} {other}requests so far"
+            only = "first" if self._last.kind == UNREACHABLE else "only"  # others may be under way
+            number = f"the {only} {other}request" if count == 1 else f"all {count} {other}requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
             raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
 
 
 def is_of_model(failure: Failure) -> bool:
     """Return whether a failure that ended a task would end each task of its model: a wrong key, no such model."""
-    return (failure.fatal and failure.kind not in _OF_ONE_TASK) or failure.kind == "unreachable"
+    return (failure.fatal and failure.kind not in _OF_ONE_TASK) or failure.kind == UNREACHABLE
+
+
+def is_of_endpoint(failure: Failure) -> bool:
+    """Return whether a failure says the same of all models that are asked at an address with one key."""
+    return failure.kind in ("http_401", UNREACHABLE)
 
 
 def _is_refusal(failure: Failure) -> bool:
@@ -200,7 +212,8 @@ class TaskSession:
             return
         self._seen += 1
         self._cut += completion.truncated
-        if self._seen == PILOT and self._cut > MOST_CUT * PILOT:
+        is_long = (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK  # the end of a short task says so too
+        if self._seen == PILOT and self._cut > MOST_CUT * PILOT and is_long:
             self._progress.note(
                 f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
                 f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "

@@ -28,6 +28,7 @@ from ais_prompt.data import (
     flat,
     guessed_csv_form,
     plain_name,
+    row_place,
 )
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
@@ -176,7 +177,11 @@ def describe_rows(
         **({"eval_cfg": scoring} if scoring else {}),
     }
     sentence = _sentence(shape, found, kind, scoring)
-    notes = [*_missing(golds, answer), *_unnamed_labels(data, kind, known), *_other_answers(looked, shape, found)]
+    notes = [
+        *_missing(golds, answer, data.path),
+        *_unnamed_labels(data, kind, known),
+        *_other_answers(looked, shape, found),
+    ]
     return Description(dataset, "; ".join([sentence, *notes]), kind)
 
 
@@ -432,12 +437,13 @@ def _named(options: str | Sequence[str]) -> Sequence[str]:
     return (options,) if isinstance(options, str) else options
 
 
-def _missing(golds: Sequence[Any], answer: str | None) -> list[str]:
+def _missing(golds: Sequence[Any], answer: str | None, path: str) -> list[str]:
     """Say how many rows have no gold."""
     empty = [number for number, gold in enumerate(golds) if not has_gold(gold)]
     if answer is None or not empty or len(empty) == len(golds):
         return []
-    return [f"{counted(len(empty), 'row')} without an answer, the first is row {empty[0]}: they get no score"]
+    first = row_place([path], empty[0])
+    return [f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"]
 
 
 def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:

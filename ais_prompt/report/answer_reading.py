@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ais_prompt.report.score_notes import ALL, NAMED
-from ais_prompt.scoring import TaskOutcome
+from msgspec import Struct
+
+from ais_prompt.report.score_lines import NO_GOLD, WORDS, without_gold
+from ais_prompt.report.score_notes import NAMED
+from ais_prompt.scoring import UNUSABLE_GOLD, TaskOutcome
 from ais_prompt.store import RunFolder, read_details, read_predictions
-from ais_prompt.utils import counted, printable
+from ais_prompt.types import STATUSES, Prediction
+from ais_prompt.utils import counted, listed, printable
 
 if TYPE_CHECKING:
     from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
 
-MANY: Final = 0.2
-"""Share of unparsed answers above which one of them is shown."""
-
-_SHOWN: Final = 200
+_SHOWN: Final = 60
 """Characters of the answer that are shown: its end, where most answers are."""
 
 _LONGEST_ANSWER = 120
@@ -52,32 +54,68 @@ def _line(lost: LostAnswer) -> str:
     return f"  lost, {lost.phrasing}: {lost.text!r} gives {result}"
 
 
-def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
-    """Yield a line for each of the worst tasks with more than 20 % unparsed answers, with the first of them.
+class LostAnswers(Struct, frozen=True):
+    """The answers of a run that are not scored like others, for one reason.
+
+    Attributes:
+        word: their state, as `ais_prompt.report.score_lines` names it.
+        count: how many they are.
+        example: one of them, where it can be shown: the end of an answer, or the kinds of failures.
+        row: dataset and row of the first of them, where the reason is the row.
+    """
+
+    word: str
+    count: int
+    example: str = ""
+    row: tuple[str, int] | None = None
+
+
+def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator[LostAnswers]:
+    """Yield for each state how many answers of the run are in it, with one of the task that has most of them.
 
     Raises:
         StoreError: a file of the run cannot be read.
     """
-    found = []
-    for task in outcomes:
-        counts = task.scores[0].counts if task.scores else {}
-        unparsed, total = counts.get("unparsed", 0), sum(counts.values())
-        if unparsed > MANY * total:
-            found.append((unparsed / total, f"no answer is found in {unparsed} of {total}", task))
-    found.sort(key=lambda one: -one[0])
-    for _, words, task in found[:NAMED]:
-        yield f"{task.name}: {words}; the first ends with {_first(folder, task)!r}"
-    if more := found[NAMED:]:
-        yield f"… and in more than {100 * MANY:.0f} % of the answers of {counted(len(more), 'more task')}: {ALL}"
+    tasks = [(task, task.scores[0].counts, without_gold(task)) for task in outcomes if task.scores]
+    for status in STATUSES[1:]:
+        counts = [counts.get(status, 0) - golds * (status == "failed") for _, counts, golds in tasks]
+        if not (count := sum(counts)):
+            continue
+        worst = tasks[counts.index(max(counts))][0]
+        example = repr(_first(folder, worst)) if status == "unparsed" else ""
+        yield LostAnswers(WORDS[status], count, _reasons(outcomes) if status == "failed" else example)
+    if count := sum(golds for *_, golds in tasks):
+        first = next(task for task, _, golds in tasks if golds)
+        yield LostAnswers(NO_GOLD, count, row=_row_without_gold(folder, first))
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:
     details = read_details(folder.results(task.model, task.dataset))
     sample = next(detail.sample_id for detail in details if detail.status == "unparsed")
-    predictions = read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
-    answer = next((one.prediction for one in predictions if one.sample_id == sample), "")
+    answer = next((one.prediction for one in _predictions(folder, task) if one.sample_id == sample), "")
     text = answer if isinstance(answer, str) else str((answer or [""])[-1])  # of a dialogue, the last turn
     return printable(text.strip()[-_SHOWN:])
+
+
+def _row_without_gold(folder: RunFolder, task: TaskOutcome) -> tuple[str, int] | None:
+    details = read_details(folder.results(task.model, task.dataset))
+    sample = next(detail.sample_id for detail in details if detail.reason.startswith(UNUSABLE_GOLD))
+    return next(((task.dataset, one.index) for one in _predictions(folder, task) if one.sample_id == sample), None)
+
+
+def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:
+    return read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
+
+
+def _reasons(tasks: Iterable[TaskOutcome]) -> str:
+    """Return why answers failed: ``timeout 3, http_500 1``."""
+    found: Counter[str] = Counter()
+    for task in tasks:
+        for reason, count in task.scores[0].reasons.items() if task.scores else ():
+            state, _, why = reason.partition(": ")
+            if state == "failed" and why != UNUSABLE_GOLD:
+                found[why] += count
+    return listed((f"{why} {count}" for why, count in found.most_common()), NAMED)
 
 
 def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:

@@ -7,26 +7,32 @@ several tables below each other, each with as many models as fit.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ais_prompt.metrics import Z
 from ais_prompt.report.language import term
-from ais_prompt.scoring import Line, Row, bare, half_width, models_of, pivot
+from ais_prompt.scoring import Line, Row, bare, best_rows, half_width, is_starred, models_of, pivot
 from ais_prompt.utils import fitted, printable
 
 NAME_WITH_INTERVALS: Final = 28
 """Cells of a dataset's name below which intervals are left out instead."""
 NAME: Final = 20
 """Cells of a dataset's name below which models are moved to a further table."""
+_FEWEST: Final = 3
+"""Datasets from which on their mean is shown."""
 _SHORT: Final = 6
 """Longest reason for a missing score that is printed in its place; the notes have all reasons."""
 ABSENT: Final = "–"
+BOLD: Final = "bold: best, or as good"
 
 
 def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
@@ -35,9 +41,17 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
     Args:
         rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.
         console: where to.
-        groups: names of groups; a blank line separates them from datasets.
+        groups: names of groups; a blank line separates them from datasets. Without any, the mean of all datasets is
+            first. Models are in the order of the first line: the best one first.
     """
+    means = [] if groups else mean_rows(rows)
+    if means:
+        rows, groups = [*means, *rows], {means[0].dataset}
     lines, models = pivot(rows), [_one_line(model) for model in models_of(rows)]
+    if groups:
+        order = sorted(range(len(models)), key=lambda number: _rank(lines[0].rows[number]))
+        lines = [replace(line, rows=tuple(line.rows[number] for number in order)) for line in lines]
+        models = [models[number] for number in order]
     layout = _layout(lines, models, console, groups)
     text, width = _caption(rows, lines, layout, console, groups), max(console.width, 1)
     caption = textwrap.wrap(text, width, break_on_hyphens=False)
@@ -47,6 +61,41 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
         if start:
             console.print()
         _print_block(lines, slice(start, start + layout.models), layout, console, groups)
+
+
+def mean_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the mean of each model over all datasets, each with the same weight; none if they cannot be compared.
+
+    All datasets must have the same main metric, and all models a score for each. The standard error takes the datasets
+    as they are: it is that of other questions of the same datasets. The name has the widest half of the 95 % intervals.
+    """
+    main: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        main.setdefault((row.model, row.dataset), row)
+    models, datasets = models_of(rows), list(dict.fromkeys(row.dataset for row in rows))
+    complete = len(main) == len(models) * len(datasets) and all(row.score is not None for row in main.values())
+    if len(datasets) < _FEWEST or not complete or len({(row.metric, row.fraction) for row in main.values()}) > 1:
+        return []
+    found, widths = [], []
+    for model in models:
+        of = [main[model, dataset] for dataset in datasets]
+        stderr = math.hypot(*(math.nan if row.stderr is None else row.stderr for row in of)) / len(of)
+        widths.append(Z * stderr)
+        known = None if math.isnan(stderr) else stderr
+        mean = math.fsum(row.score or 0.0 for row in of) / len(of)
+        first = of[0]
+        found.append(
+            Row("", model, first.metric, mean, known, fraction=first.fraction, lower_is_better=first.lower_is_better)
+        )
+    width = "" if math.isnan(sum(widths)) else f" (±{bare(max(widths), fraction=found[0].fraction)})"
+    return [replace(row, dataset=f"mean of {len(datasets)}{width}") for row in found]
+
+
+def _rank(row: Row | None) -> tuple[bool, float]:
+    """Order the best first, and scores before models without a score."""
+    if row is None or row.score is None:
+        return True, 0.0
+    return False, row.score if row.lower_is_better else -row.score
 
 
 class _Layout(Struct, frozen=True):
@@ -114,11 +163,11 @@ def _print_block(
         text = Text(_fit(fitted(_one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
-        best = _best(line)
+        best = best_rows(line.rows)
         for row, width, tail in zip(line.rows[models], widths, tails, strict=True):
             score, spread = _cell(row, intervals=layout.intervals)
             text.append(" " * (width - tail - cell_len(score)))
-            style = _style(row, is_best=best is not None and row is not None and row.score == best)
+            style = _style(row, is_best=any(row is one for one in best))
             text.append(score, style).append(spread[:-1]).append(spread[-1], "yellow")
             text.append(" " * (tail - len(spread)))
         text.rstrip()
@@ -138,8 +187,9 @@ def _caption(
     size = _common("n", lines, groups)
     parts = [words, f"n = {size}" if size else ""]
     parts += ["two decimals: in the unit of the metric" if len(fractions) > 1 else ""]
-    parts += ["averages of groups first" if lines[0].dataset in groups and lines[-1].dataset not in groups else ""]
-    parts += ["bold: best" if console.is_terminal and any(_best(line) is not None for line in lines) else ""]
+    has_averages = lines[0].n and lines[0].dataset in groups and lines[-1].dataset not in groups  # a mean has no n
+    parts += ["averages of groups first" if has_averages else ""]
+    parts += [BOLD if console.is_terminal and any(best_rows(line.rows) for line in lines) else ""]
     parts += [f"{ABSENT}: not measured" if any(row is None for line in lines for row in line.rows) else ""]
     return " · ".join(filter(None, parts))
 
@@ -168,7 +218,7 @@ def _cell(row: Row | None, *, intervals: bool) -> tuple[str, str]:
         reason = ABSENT if row is None else row.note.partition(":")[0]
         return reason if len(reason) <= _SHORT else ABSENT, " "
     spread = half_width(row) if intervals else ""
-    star = "*" if row.unscored or row.of else " "
+    star = "*" if is_starred(row) else " "
     return bare(row.score, fraction=row.fraction), f" ±{spread}{star}" if spread else star
 
 
@@ -176,14 +226,6 @@ def _style(row: Row | None, *, is_best: bool) -> str:
     if row is None or row.score is None:
         return "red" if row is not None else "dim"
     return " ".join(filter(None, ("bold" if is_best else "", "red" if row.failed else "")))
-
-
-def _best(line: Line) -> float | None:
-    """Return the best of scores that differ; None for a unit of its own whose direction is not known."""
-    rows = [row for row in line.rows if row is not None and row.score is not None]
-    less = any(row.lower_is_better for row in rows)
-    scores = [row.score for row in rows if row.score is not None and (row.fraction or less)]
-    return (min if less else max)(scores) if len(set(scores)) > 1 else None
 
 
 def _width(lines: Sequence[Line], number: int, title: str, *, intervals: bool) -> int:

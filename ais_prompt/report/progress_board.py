@@ -60,7 +60,9 @@ class RunProgress:
                 yield tally
         finally:
             self._tally.end(tally)
-            if not self._tally.has_many:
+            if not self._tally.has_many and (
+                tally.done or not total
+            ):  # the end of the command says why nothing was done
                 self.print(tally.last_line())
 
     def close(self) -> None:

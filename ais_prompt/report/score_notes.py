@@ -18,6 +18,7 @@ from ais_prompt.utils import counted, listed
 NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
 DRAWN: Final = "Drawn at random; ± is about the score of all questions of the set:"
 LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
+STAR: Final = " (* more than 5 %)"
 NAMED: Final = 3
 """Notes of a kind that a screen shows; of more, so many of the worst."""
 ENDED: Final = ("error:", "paused:")
@@ -58,7 +59,8 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
     has no score.
 
     Args:
-        rows, starred: as for `notes`.
+        rows: as for `summary_notes`.
+        starred: whether scores have stars. Without them the lines of the table say which answers were not scored.
         groups: names of groups, whose counts are those of their datasets.
     """
     lacking = any(row.note for row in rows if row.dataset not in groups)
@@ -66,7 +68,7 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
         row for row in rows if (row.note and not lacking if row.dataset in groups else not row.note.startswith(ENDED))
     ]
     found = []
-    for kind in (_missing(shown), *_kinds(shown, starred=starred)):
+    for kind in (_missing(shown), *_kinds(shown, starred=starred)[not starred :]):
         if len(kind.lines) <= NAMED:
             found += _all(kind)
         else:
@@ -83,7 +85,7 @@ def precision_notes(rows: Iterable[Row]) -> list[str]:
 
 
 def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
-    """Return ``all 30 datasets of demo, 2 of other``, ``gsm8k of all 8 models``, or the names of a few tasks.
+    """Return ``all 480``, ``all 30 datasets of demo, 2 of other``, ``gsm8k of all 8 models``, or names of a few tasks.
 
     Args:
         outcomes: the tasks to be named.
@@ -91,6 +93,8 @@ def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]
     """
     if len(outcomes) <= NAMED:
         return ", ".join(outcome.name for outcome in outcomes)
+    if len(outcomes) == len(tasks):
+        return f"all {len(tasks):,}"
     models, all_models = (Counter(outcome.model for outcome in of) for of in (outcomes, tasks))
     datasets, all_datasets = (Counter(outcome.dataset for outcome in of) for of in (outcomes, tasks))
     if len(datasets) < len(models):
@@ -117,7 +121,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         Notes(
-            LEGEND.format(star=" (*)" if starred else ""),
+            LEGEND.format(star=STAR if starred else ""),
             [(1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row)}") for row in partly],
             _total(partly, list(tasks), starred=starred),
         ),
@@ -154,7 +158,7 @@ def _total(partly: Sequence[Row], tasks: Sequence[Row], *, starred: bool) -> str
     """Return how many answers were not scored, over all tasks."""
     counts = [(status, sum(getattr(row, status) or 0 for row in partly)) for status in STATUSES[1:]]
     states = ", ".join(f"{count:,} {status}" for status, count in counts if count)
-    answers, star = sum(row.n or 0 for row in tasks), " (*)" if starred else ""
+    answers, star = sum(row.n or 0 for row in tasks), STAR if starred else ""
     where = f"{len(partly):,} of {len(tasks):,} tasks"
     return f"Not scored{star}: {states} of {answers:,} answers, in {where}; in brackets the score if wrong – right:"
 

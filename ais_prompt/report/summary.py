@@ -14,16 +14,14 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.report.language import term
 from ais_prompt.report.matrix import print_matrix
+from ais_prompt.report.score_lines import print_score_lines
 from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
-from ais_prompt.scoring import Row, bare, cell, models_of, pivot, span, value
+from ais_prompt.scoring import Row, TaskOutcome, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
 from ais_prompt.types import STATUSES, Speed, Times
-from ais_prompt.utils import Cell, Column, encode, fits, print_table, printable
+from ais_prompt.utils import Cell, Column, encode, print_table, printable
 
-_COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
-"""The style of a count that is not zero."""
 COLUMNS = Row.__struct_fields__
 WIDEST: Final = 100_000
 """Columns of a file, whose tables are not fitted to a screen."""
@@ -82,24 +80,27 @@ def _plain(rows: Sequence[Row]) -> str:
     return stream.getvalue()
 
 
-def print_summary(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
+def print_summary(
+    rows: Sequence[Row], console: Console, groups: Collection[str] = (), outcomes: Sequence[TaskOutcome] = ()
+) -> None:
     """Print the scores and the worst notes, in lines that fit into the console.
 
-    A single model has all columns if there is room. Else models are side by side (`ais_prompt.report.matrix`).
+    One model or one dataset has a line for each score (`ais_prompt.report.score_lines`). Else models are side by side
+    (`ais_prompt.report.matrix`).
 
     Args:
         rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.
         console: where to.
         groups: names of groups.
+        outcomes: of the tasks, which tell a missing gold from a missing answer.
     """
-    columns, lines = _long(rows, console)
-    side_by_side = len(models_of(rows)) > 1 or not fits(columns, lines, console)
+    side_by_side = len(models_of(rows)) > 1 and len({row.dataset for row in rows}) > 1
     if len(rows) > NAMED and all(row.score is None for row in rows):
         console.print("Nothing is scored.")
     elif side_by_side:
         print_matrix(rows, console, groups)
-    else:
-        print_table(columns, lines, console)
+    elif rows:
+        print_score_lines(rows, console, groups, outcomes)
     said = worst_notes(rows, groups, starred=side_by_side)
     for note in ["", *said] if said else []:
         if not console.is_terminal:
@@ -121,42 +122,13 @@ def _print_all(rows: Sequence[Row], console: Console) -> None:
         ]
         print_table([*names, Column("n"), *map(Column, models)], lines, console)
         console.print()
-    print_table(*_long(rows, console), console)
+    titles = [name for name in LONG_HEADER if name != "bounds" or any(row.unscored for row in rows)]
+    cells = [dict(zip(LONG_HEADER, long_cells(row), strict=True)) for row in rows]
+    columns = [Column(name, name in LONG_HEADER[:3], name not in LONG_HEADER[:3]) for name in titles]
+    print_table(columns, [[row[name] for name in titles] for row in cells], console)
     said = summary_notes(rows, starred=len(models) > 1)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=True)
-
-
-def _long(rows: Sequence[Row], console: Console) -> tuple[list[Column], list[list[Cell]]]:
-    """Return columns and lines of the table with one line for each metric of each task.
-
-    On a screen without room for all columns, counts that are zero everywhere are left out.
-    """
-    without = {"bounds"} if not any(row.unscored for row in rows) else set()
-    columns, lines = _columns(rows, without, console)
-    for status in reversed(STATUSES[1:]):
-        if not fits(columns, lines, console) and not any(getattr(row, status) for row in rows):
-            without.add(status)
-            columns, lines = _columns(rows, without, console)
-    return columns, lines
-
-
-def _columns(rows: Sequence[Row], without: set[str], console: Console) -> tuple[list[Column], list[list[Cell]]]:
-    names = [name for name in LONG_HEADER if name not in without]
-    texts = ("dataset", "model", "metric")
-    lines: list[list[Cell]] = []
-    for row in rows:
-        cells = dict(zip(LONG_HEADER, long_cells(row), strict=True))
-        lines.append([Text(cells[name], _style(name, row)) for name in names])
-    # In the reader's language; files and pipes, which programs read, have English headings.
-    heading = term if console.is_terminal else str
-    return [Column(heading(name), name in texts, name not in texts) for name in names], lines
-
-
-def _style(column: str, row: Row) -> str:
-    if column == "score":
-        return "red" if row.score is None else "bold"
-    return _COUNTS[column] if column in _COUNTS and getattr(row, column) else ""
 
 
 def long_cells(row: Row) -> list[str]:

@@ -183,7 +183,11 @@ class RunTally:
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
-        return [f"[{model}] {self._last_words(model, tallies)}" for model, tallies in models.items()]
+        return [
+            f"[{model}] {self._last_words(model, tallies)}"
+            for model, tallies in models.items()
+            if any(tally.done for tally in tallies)  # the end of the command says why nothing was done
+        ]
 
     def _last_words(self, model: str, tallies: Sequence[Tally]) -> str:
         """Return the counts of the tasks of a model together; those that never began are left."""

@@ -5,6 +5,7 @@ A row is one metric of one model on one dataset. `pivot` puts the models side by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,10 +13,15 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from ais_prompt.errors import AisPromptError, Paused
+from ais_prompt.metrics import Z
 from ais_prompt.types import STATUSES, Score
 
 REFERENCE_NOTE: Final = "not scored: the others are compared with it"
 """The note of a row of reference answers, which no gate concerns."""
+
+
+STARRED: Final = 0.05
+"""The share of answers without a score from which on tables mark a score with a star."""
 
 
 class TaskOutcome(Struct, frozen=True):
@@ -236,14 +242,20 @@ def pivot(rows: Sequence[Row]) -> list[Line]:
 
 
 def cell(row: Row | None) -> str:
-    """Format a cell: ``94.5 % ±3.1``, ``*`` if not every answer was scored or requested, or why there is no score."""
+    """Format a cell: ``94.5 % ±3.1``, ``*`` as `is_starred` says, or why there is no score."""
     if row is None:
         return "not measured"
     if row.score is None:
         return row.note.partition(":")[0]
     spread = half_width(row)
     spread = f" ±{spread}" if spread else ""
-    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if row.unscored or row.of else ''}"
+    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if is_starred(row) else ''}"
+
+
+def is_starred(row: Row) -> bool:
+    """Return whether a table marks a score: not every sample was asked, or too many answers have no score."""
+    lost = sum(getattr(row, status) or 0 for status in STATUSES[1:])
+    return row.of is not None or lost > STARRED * (row.n or 0)
 
 
 def half_width(row: Row) -> str:
@@ -251,6 +263,44 @@ def half_width(row: Row) -> str:
     if row.ci95_low is None or row.ci95_high is None:
         return ""
     return bare((row.ci95_high - row.ci95_low) / 2, fraction=row.fraction)
+
+
+def right_answers(row: Row) -> int | None:
+    """Return how many of the finished answers are right; None if that is not known, or answers are partly right.
+
+    Scores of 0 and 1 have the largest variance of all scores from 0 to 1 with their mean, and no other scores have it.
+    """
+    if row.score is None or not row.fraction or row.bound_low is None or row.repeats > 1 or not row.n:
+        return None
+    answers, share = row.n - (row.failed or 0), row.score
+    variance = share * (1 - share)
+    if variance and (row.stderr is None or not math.isclose(row.stderr**2 * (answers - 1), variance, rel_tol=1e-6)):
+        return None
+    if row.truncated:
+        if row.finished is None:
+            return None
+        answers, share = answers - row.truncated, row.finished
+    return round(share * answers) if math.isclose(share * answers, round(share * answers), abs_tol=1e-6) else None
+
+
+def best_rows(rows: Iterable[Row | None]) -> list[Row]:
+    """Return the best scores of one dataset: the best one, and all that do not differ from it.
+
+    Two scores differ if their difference is more than 1.96 of its standard errors, as of unpaired samples. None of the
+    scores is best if all are, and none of a unit of its own whose direction is not known.
+    """
+    scored = [row for row in rows if row is not None and row.score is not None]
+    sign = -1 if any(row.lower_is_better for row in scored) else 1
+    known = [row for row in scored if row.fraction or sign < 0]
+    top = max(known, key=lambda row: sign * (row.score or 0.0), default=None)
+    if top is None:
+        return []
+    found = [
+        row
+        for row in known
+        if abs((row.score or 0) - (top.score or 0)) <= Z * math.hypot(row.stderr or 0, top.stderr or 0)
+    ]
+    return found if len(found) < len(known) else []
 
 
 def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:

@@ -244,15 +244,16 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
     Raises:
         GoldError, PartError: no sample can be scored, and not because their rows have no gold.
     """
-    scored = missing = 0
+    scored = 0
+    # The cells are empty, which the check of the data says before, and the end of the run after that.
+    empty = _Unscored("golds are missing", logging.INFO)
     golds, parts = _Unscored("golds cannot be used"), _Unscored("samples cannot be scored")
     for prediction in predictions:
         try:
             result = scorer.score(prediction)
             scored += 1
         except GoldError as error:
-            golds.add(error)
-            missing += isinstance(error, MissingGoldError)
+            (empty if isinstance(error, MissingGoldError) else golds).add(error)
             result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
         except PartError as error:
             parts.add(error)
@@ -261,20 +262,25 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
             cluster = prediction.cluster[1] if prediction.cluster else None
             result = replace(result, cluster=cluster, stratum=prediction.stratum)
         yield result
-    for unscored in (parts, golds):
-        unscored.tell(name, scored + missing, scored + golds.count + parts.count)
+    for unscored in (parts, golds, empty):
+        unscored.tell(name, scored + empty.count, scored + empty.count + golds.count + parts.count)
 
 
 class _Unscored:
     """Samples that cannot be scored for one reason; the first few are named.
 
+    Args:
+        what: the samples, in words.
+        level: of the message.
+
     Attributes:
         count: how many there are.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, level: int = logging.WARNING) -> None:
         self.count = 0
         self._what = what
+        self._level = level
         self._first: list[AisPromptError] = []
 
     def add(self, error: AisPromptError) -> None:
@@ -293,7 +299,7 @@ class _Unscored:
             raise self._first[0]
         if self._first:
             what = f"[{name}] {self.count} of {total} {self._what}; these samples count as failed"
-            logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in self._first])))
+            logger.log(self._level, "%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in self._first])))
 
 
 def _refuse_doubled(names: list[str], origin: str) -> None:

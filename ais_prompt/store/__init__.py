@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         is_own,
         locate_run,
         read_run_file,
+        runs_called,
     )
     from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 else:

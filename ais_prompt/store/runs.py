@@ -64,6 +64,11 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     raise ConfigError(what, where=str(work_dir), fix=fix)
 
 
+def runs_called(work_dir: Path, name: str) -> list[Path]:
+    """Return the folders of the runs with a name, oldest first; none for the path or time of a run."""
+    return [work_dir / name / run for run in _runs(work_dir / name)]
+
+
 def all_runs(work_dir: Path) -> Iterator[Path]:
     """Return the folders of all runs, the newest of each name first."""
     for parent in sorted(_folders(work_dir)):

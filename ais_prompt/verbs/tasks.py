@@ -41,6 +41,7 @@ from ais_prompt.scoring import (
 )
 from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import Activity, TaskSpec, Used
+from ais_prompt.utils import kind_of
 
 if TYPE_CHECKING:
     from ais_prompt.engine import ModelWorkers
@@ -129,6 +130,7 @@ class _Steps:
         self._left = len(plan.tasks)  # with something to be asked
         self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
         self._judge_errors: dict[str, AisPromptError] = {}
+        self._causes: set[str] = set()  # whose traceback is in the log
         self._references = _ReferenceAnswers(plan.tasks)
         self._lock = threading.Lock()
 
@@ -198,7 +200,11 @@ class _Steps:
             self._score(job.answered)
 
     def _fail(self, task: Task, error: AisPromptError) -> None:
-        logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
+        kind = kind_of(str(error))
+        with self._lock:
+            is_new = kind not in self._causes
+            self._causes.add(kind)
+        logging.getLogger(__name__).info("%s failed: %s", task.name, error, exc_info=error if is_new else None)
         self._progress.skip(task.name)
         self._end(task, Scored(error=error))
 

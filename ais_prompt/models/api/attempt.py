@@ -41,15 +41,17 @@ class ApiClient:
         dispatcher: chooses the replica, keeps to its limits, and retries.
         stream: let answers come piece by piece.
         fields: added to every body; they do not count for an answer.
+        login: which key is sent, in words, for a server that refuses it.
     """
 
     def __init__(
-        self, endpoint: WireFormat, dispatcher: Dispatcher, *, stream: bool, fields: Mapping[str, Any]
+        self, endpoint: WireFormat, dispatcher: Dispatcher, *, stream: bool, fields: Mapping[str, Any], login: str = ""
     ) -> None:
         self.dispatcher = dispatcher
         self._endpoint = endpoint
         self._stream = stream
         self._fields = fields
+        self._login = login
 
     def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Awaitable[Completion]:
         """Return the answer to a request body, retries included. Failures are returned, not raised.
@@ -134,9 +136,10 @@ class ApiClient:
 
     def _with_address(self, words: str, reply: Reply, hint: str = "") -> str:
         """Add the address to a server's message, and a hint where it or an option seems to be wrong."""
-        hint = (
-            address_hint(reply.url, self._endpoint.path, self._endpoint.title) if reply.status in (404, 405) else hint
-        )
+        if reply.status in (404, 405):
+            hint = address_hint(reply.url, self._endpoint.path, self._endpoint.title)
+        elif reply.status in (401, 403) and self._login:
+            hint = f"; {self._login}"
         return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
 
 

@@ -54,6 +54,7 @@ from ais_prompt.models.transport.credentials import (
     VariableName,
     account_of,
     check_variable_name,
+    key_words,
     read_key,
     resolve_address,
     resolve_fields,
@@ -434,7 +435,8 @@ class ApiModel:
     def _connect(self, replicas: Sequence[Replica]) -> None:
         dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)
         fields = resolve_fields(self.body_fields)
-        self._client = ApiClient(self.endpoint, dispatcher, stream=self.wire.stream, fields=fields)
+        login = key_words(self.api_key, replicas[0].address) if replicas and not self.headers else ""
+        self._client = ApiClient(self.endpoint, dispatcher, stream=self.wire.stream, fields=fields, login=login)
 
     async def _log_likelihood(self, request: Request, query: LikelihoodQuery) -> Completion:  # noqa: ARG002
         """Answer a request for a log-likelihood, if the API has them.

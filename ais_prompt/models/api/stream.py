@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final, Literal, TypeAlias
 
@@ -26,6 +27,9 @@ Others are the role at the beginning, empty pieces, the finish reason, and token
 OTHER: Final = "o"
 _LAST: Final = b"[DONE]"
 """The last event of OpenAI's older endpoints."""
+_FIELDS: Final = (b"data", b"event", b"id", b"retry", b"")
+_MOST_OTHER: Final = 100_000
+"""Bytes of a body that is no stream, which are kept."""
 MAX_EVENTS: Final = 1_000_000
 """Most events of a stream; an answer has about one for each token."""
 
@@ -54,6 +58,7 @@ class StreamReader(ABC):
         self.served = ""
         self._done = False
         self._fault: Failure | None = None
+        self._other = bytearray()  # the body, as long as it is no stream of events
 
     @abstractmethod
     def _take(self, event: dict[str, Any]) -> PieceKind:
@@ -95,7 +100,9 @@ class StreamReader(ABC):
             return Completion(failure=self._fault)
         # Cut off: neither a last event nor a finish reason came.
         if not self._done and not self._ended:
-            return Completion(failure=Failure("broken_stream", "the stream ended before the answer did"))
+            return Completion(
+                failure=self._reported() or Failure("broken_stream", "the stream ended before the answer did")
+            )
         try:
             completion = self._assemble()
         except BadBody as error:
@@ -112,10 +119,21 @@ class StreamReader(ABC):
             token_seconds=(times[-1] - times[0]) / (tokens - 1) if several else None,
         )
 
+    def _reported(self) -> Failure | None:
+        """Return what the server says in a body that is no stream, such as an error with the status of an answer."""
+        if self._events or not (words := server_words(bytes(self._other))):
+            return None
+        with suppress(BadBody):
+            if failure := reported_failure(read_json(bytes(self._other))):
+                return failure
+        return Failure("bad_body", f"the reply is no stream of events: {words}")
+
     def _line(self, line: bytes) -> None:
         if not self._begun:
             self._begun, line = True, line.removeprefix(codecs.BOM_UTF8)
         name, _, value = line.partition(b":")
+        if not self._events and name not in _FIELDS and len(self._other) < _MOST_OTHER:
+            self._other += line + b"\n"
         if line and name == b"data":
             self._data.append(value.removeprefix(b" "))
         elif not line and self._data:

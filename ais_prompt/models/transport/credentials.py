@@ -98,6 +98,15 @@ def read_key(variable: str | None, base_url: str) -> str | None:
     return key
 
 
+def key_words(variable: str | None, base_url: str) -> str:
+    """Return which key is sent, without the key: ``the key is SUITE_KEY (8 characters, from the environment)``."""
+    key = read_key(variable, base_url)
+    if variable is None or key is None:
+        return "no key is sent"
+    origin = "the environment" if os.environ.get(variable, "").strip() else ".env"
+    return f"the key is {variable} ({len(key)} characters, from {origin})"
+
+
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Replace variables in headers, as in `resolve_variables`.
 

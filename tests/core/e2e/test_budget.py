@@ -273,7 +273,8 @@ def test_max_cost_needs_prices_on_the_command_line_too(project: Project) -> None
 
 
 def test_all_requests_that_were_sent_count_where_a_server_refuses_the_key(project: Project, server: MockServer) -> None:
-    server.follow({"status": 401, "body": {"error": {"message": "wrong key"}}, "latency": 0.2})
+    refused = {"status": 401, "body": {"error": {"message": "wrong key"}}, "latency": 0.2}
+    server.follow({"requests": [1]}, refused)  # the first request is alone, and a key that it refuses is asked once
     write_suite(project, served(server, concurrency=16), [20, 20])
     done = project.run("run", "eval.py")
     sent = server.stats()["requests"]

@@ -231,7 +231,8 @@ def test_the_table_in_a_pipe_has_every_column(project: Project, columns: str | N
     name = run(project, "a")
     project.environment["COLUMNS"] = columns
     done = project.run("compare", name, name)
-    header, line = done.stdout.splitlines()[:2]
+    verdict, header, line = done.stdout.splitlines()[:3]
+    assert "no difference is shown" in verdict
     assert header.split() == (
         "dataset model metric before after difference 95 % interval p (Holm) n worse better".split()
     )
@@ -329,4 +330,50 @@ def test_a_run_with_two_models_ends_with_their_difference(project: Project) -> N
         ("", 2, pytest.approx(expected["interval"], abs=0.01)),
     ]
     project.write_config(models=model(RIGHT, "one"), datasets=many)
-    assert "interval" not in project.run("run", "eval.py", "-w", "b").stdout
+    assert "−" not in project.run("run", "eval.py", "-w", "b").stdout
+
+
+def test_a_name_means_its_last_two_runs_with_scores(project: Project) -> None:
+    for default in ("It is 4.", "It is 6.", "It is 8."):
+        project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', default={default!r})")
+        done = project.run("run", "eval.py")
+        assert done.returncode == 0, done.stderr
+    assert "compare with the run before: aisprompt compare eval" in done.stdout
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', fail_after=0)")
+    assert project.run("run", "eval.py").returncode == 3
+    found = project.run("compare", "eval")
+    assert found.returncode == 0, found.stderr
+    assert "'It is 6.'" in found.stdout
+    assert "'It is 8.'" in found.stdout
+    assert "'It is 4.'" not in found.stdout
+
+
+def test_a_changed_template_is_told_as_a_lock_tells_it_and_a_missing_gold_is_no_missing_answer(
+    project: Project,
+) -> None:
+    project.write_data([*ROWS, {"question": "1+0", "answer": ""}])
+    for end in ("", " Be brief."):
+        project.write_config(datasets=DATASET.replace("{question}", "{question}" + end))
+        done = project.run("run", "eval.py", "--max-failures", "1")
+        assert done.returncode == 0, done.stderr
+    found = project.run("compare", "eval")
+    assert found.returncode == 0, found.stderr
+    assert "template differs: ` Be brief.` added before `Answer:`" in found.stdout
+    assert "left out: 1 sample without a gold answer" in found.stdout
+    assert "without an answer in" not in found.stdout
+
+
+def test_the_version_of_a_package_that_no_part_used_is_no_cause(project: Project) -> None:
+    project.write_config()
+    for torch, aisprompt in (("2.0", "0.1"), ("2.1", "0.1"), ("2.1", "0.2")):
+        assert project.run("run", "eval.py").returncode == 0
+        path = max((project.root / "outputs" / "eval").iterdir()) / "run.json"
+        record = json.loads(path.read_text())
+        record["versions"] |= {"torch": torch, "ais-prompt": aisprompt}
+        path.write_text(json.dumps(record))
+        names = sorted(folder.name for folder in (project.root / "outputs" / "eval").iterdir())
+        if len(names) == 2:
+            assert "versions differs" not in project.run("compare", "eval").stdout
+    found = project.run("compare", "eval").stdout
+    assert "versions differs" in found
+    assert "torch" not in found

@@ -108,24 +108,24 @@ def test_another_time_zone_chooses_no_other_run(project: Project) -> None:
     for zone in zones:
         project.environment["TZ"] = zone
         done = project.run_process("run", "eval.py")
-        latest = done.stderr.partition("Run folder: ")[2].split()[0]
+        latest = done.stdout.partition("Run folder: ")[2].split()[0]
         assert latest.partition("_")[2][6] == "Z"
     project.environment["TZ"] = zones[0]
     again = project.run_process("run", "eval.py", "-r")
-    assert again.stderr.partition("Run folder: ")[2].split()[0] == latest
+    assert again.stdout.partition("Run folder: ")[2].split()[0] == latest
     assert "8 of 8 samples are answered already" in again.stderr
 
 
 def test_a_clock_that_was_set_back_chooses_no_other_run(project: Project) -> None:
     first = project.run("run", "eval.py")
-    folder = project.root / first.stderr.partition("Run folder: ")[2].split()[0]
+    folder = project.root / first.stdout.partition("Run folder: ")[2].split()[0]
     ahead = folder.rename(folder.with_name("20991231_235959Z"))
     record = json.loads((ahead / "run.json").read_text())
     record["sessions"][0]["started"] = "2099-12-31T23:59:59+00:00"
     (ahead / "run.json").write_text(json.dumps(record))
-    latest = Path(project.run("run", "eval.py").stderr.partition("Run folder: ")[2].split()[0])
+    latest = Path(project.run("run", "eval.py").stdout.partition("Run folder: ")[2].split()[0])
     again = project.run("run", "eval.py", "-r")
-    assert f"Run folder: {latest}" in again.stderr
+    assert f"Run folder: {latest}" in again.stdout
 
 
 def test_equal_questions_are_asked_once_each(project: Project, servers: tuple[MockServer, MockServer]) -> None:

@@ -145,7 +145,7 @@ def test_a_name_that_no_run_has_is_taken_as_a_run(project: Project, words: tuple
 def test_a_config_after_the_option_is_the_config_of_the_latest_run(project: Project) -> None:
     project.run("run", "eval.py")
     for config in ("eval.py", "./eval"):
-        assert "Run folder" in project.run("run", "-r", config).stderr
+        assert "Run folder" in project.run("run", "-r", config).stdout
     assert len(list((project.root / "outputs" / "eval").iterdir())) == 1
 
 

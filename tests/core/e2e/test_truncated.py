@@ -39,11 +39,10 @@ def run_with_cut_answers(project: Project, *args: str) -> str:
 
 def test_only_truncated_answers_are_asked_again_and_both_are_kept(project: Project) -> None:
     out = run_with_cut_answers(project)
-    name = project.folder().name
-    assert f"run eval.py -r {name} --retry-truncated max_out_len=12" in " ".join(out.split())
+    assert "4 cut at max_out_len=6 … -r --retry-truncated max_out_len=12" in " ".join(out.split())
     [before] = project.summary()
     assert (before["truncated"], before["score"], before["finished"]) == (4, 1 / 8, 1 / 4)
-    assert "4 truncated (cut at max_out_len) of 8  [12.5–62.5]; finished answers: 25.0 %" in out
+    assert "1 right · 3 wrong · 4 cut" in out
     done = project.run(*RETRY, "max_out_len=64")
     assert done.returncode == 0, done.stderr
     assert "4 of 8 samples are answered already, 4 will be asked; 4 truncated answers are asked again" in done.stderr
@@ -115,7 +114,7 @@ def test_of_repeated_questions_the_finished_answers_are_scored(project: Project)
 
 @pytest.mark.thorough
 def test_many_truncated_answers_are_told_after_the_first_ones(project: Project) -> None:
-    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(40)])
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(200)])
     project.write_config(models=CUT)
     done = project.run("run", "eval.py")
     [line] = [line for line in done.stderr.splitlines() if "of the first 20 answers" in line]

@@ -125,13 +125,13 @@ function taskSection(one, number) {
 }
 
 function leftOut(one) {
-  const kinds = [["only_before", say("only in the first run, left out")], ["only_after", say("only in the second run, left out")], ["failed_before", say("without an answer in the first run, left out")], ["failed_after", say("without an answer in the second run, left out")]];
+  const kinds = [["only_before", say("only in the first run, left out")], ["only_after", say("only in the second run, left out")], ["failed_before", say("without an answer in the first run, left out")], ["failed_after", say("without an answer in the second run, left out")], ["without_gold", say("without a gold answer, left out")]];
   return kinds.filter(([key]) => one[key]).map(([key, words]) => el("li", { class: "note" }, `${counted(one[key], "sample")} ${words}`));
 }
 
 function changes(one) {
   if (!one.changes.length) return el("p", { class: "soft" }, say("The configs of the two runs do not differ."));
-  const rows = one.changes.map((change) => el("tr", {}, el("th", { scope: "row" }, plain(change.part)), el("td", {}, wholeText(change.before)), el("td", {}, wholeText(change.after))));
+  const rows = one.changes.map((change) => el("tr", {}, el("th", { scope: "row" }, plain(change.part)), ...(change.words ? [el("td", { colspan: 2 }, wholeText(change.words))] : [el("td", {}, wholeText(change.before)), el("td", {}, wholeText(change.after))])));
   const head = ["part", "before", "after"].map((name) => el("th", { scope: "col" }, say(name)));
   return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }

@@ -28,6 +28,7 @@ class Task:
         self.name = name
         self.model = model
         self.asked: list[str] = []
+        self.begun: list[str] = []
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
@@ -141,6 +142,7 @@ class FailingTask(Task):
     """Ends with the first failure, as a task does with a wrong key."""
 
     def record(self, request: Request, completion: Completion) -> Completion:
+        self.begun.append(request.sample_id)
         if completion.failure is not None:
             raise ModelError(completion.failure.kind)
         return super().record(request, completion)
@@ -172,6 +174,42 @@ def test_a_server_that_is_not_there_ends_all_tasks_of_its_model_however_few_rows
     ends = ask(list(tasks))
     assert {error and error.what for error in ends.errors.values()} == {"all 2 requests so far failed"}
     assert sum(len(task.asked) for task in tasks) <= 6
+
+
+@pytest.mark.parametrize("kind", ["http_401", "unreachable", "http_404"])
+def test_an_address_is_asked_once_if_it_refuses_the_key_or_is_not_there(kind: str) -> None:
+    """What is true of all models at an address is asked once; what is true of one model, once a model."""
+
+    class Served(ScriptedModel):
+        address = "http://127.0.0.1:1/v1"
+
+    log: list[tuple[str, str]] = []
+    failure = {"failure": kind, "fatal": kind != "unreachable"}
+    models = [Served(default=failure, max_concurrency=8) for _ in range(4)]
+    tasks = [FailingTask(f"{number} {data}", models[number], 9, log) for number in range(4) for data in range(5)]
+    ends = ask(list(tasks))
+    assert {error and error.what for error in ends.errors.values()} == {kind}
+    assert sum(len(task.begun) for task in tasks) == (4 if kind == "http_404" else 1)
+
+
+def test_the_first_request_is_alone_until_it_is_answered() -> None:
+    at_once: list[int] = []
+
+    class Counted(ScriptedModel):
+        now = 0
+
+        async def complete(self, request: Request) -> Completion:
+            self.now += 1
+            at_once.append(self.now)
+            await asyncio.sleep(0.01)
+            self.now -= 1
+            return await super().complete(request)
+
+    log: list[tuple[str, str]] = []
+    model = Counted(default="x", max_concurrency=4)
+    assert ask([Task("sums", model, 9, log)]).errors == {"sums": None}
+    assert at_once[:2] == [1, 1]
+    assert max(at_once) == 4
 
 
 def test_a_model_that_has_just_answered_loses_one_task_only() -> None:

@@ -142,8 +142,11 @@ def test_a_row_of_another_form_is_refused_by_its_number(tmp_path: Path, rows: li
 
 def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(tmp_path: Path) -> None:
     rows = [{"question": f"{n}?", "target": None if n == 3 else f"t{n}x", "label": f"l{n}x"} for n in range(6)]
-    sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
-    assert "1 row without an answer, the first is row 3: they get no score; not {label}: --answer COLUMN" in sentence
+    path = written(tmp_path, rows)
+    sentence = describe_file(DataFile(str(path))).sentence
+    assert (
+        f"1 row without an answer, the first is {path}:4: they get no score; not {{label}}: --answer COLUMN" in sentence
+    )
 
 
 def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
@@ -157,5 +160,6 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
 
 def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
     rows = [{"question": f"{n}?", "answers": {"text": ["x"] if n % 2 else [], "answer_start": []}} for n in range(6)]
-    sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
-    assert "3 rows without an answer, the first is row 0: they get no score" in sentence
+    path = written(tmp_path, rows)
+    sentence = describe_file(DataFile(str(path))).sentence
+    assert f"3 rows without an answer, the first is {path}:1: they get no score" in sentence

@@ -7,6 +7,7 @@ import json
 from importlib.resources import files
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from ais_prompt.report import LONG_HEADER, hint_in_language, label_language, print_summary, term
@@ -40,10 +41,12 @@ def test_the_variable_goes_before_the_locale(
 def test_only_a_terminal_has_chinese_headings(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     monkeypatch.setenv("AISPROMPT_LANG", "zh")
     stream = io.StringIO()
-    row = Row("sums", "small", metric="accuracy", score=0.5, n=4)
-    print_summary([row], Console(file=stream, width=120, force_terminal=terminal, color_system=None, _environ={}))
-    assert ("数据集" in stream.getvalue()) == terminal
-    assert ("dataset" in stream.getvalue()) != terminal
+    rows = [Row(data, model, metric="accuracy", score=0.5, n=4) for data in ("sums", "products") for model in "ab"]
+    console = Console(file=stream, width=120, force_terminal=terminal, color_system=None, _environ={})
+    print_summary(rows, console)
+    print_summary([replace(rows[0], scored=3, unparsed=1)], console)
+    assert ("数据集" in stream.getvalue(), "1 无答案" in stream.getvalue()) == (terminal, terminal)
+    assert ("dataset" in stream.getvalue(), "1 no answer" in stream.getvalue()) != (terminal, terminal)
 
 
 HINTS = {

@@ -80,7 +80,7 @@ def test_markdown_has_models_side_by_side_then_all_there_is_then_notes(tmp_path:
     assert side_by_side.splitlines() == [
         "| dataset | metric | n | demo | 通义千问 |",
         "| --- | --- | ---: | ---: | ---: |",
-        "| addition | accuracy | 200 | 93.5 % ±3.5* | not measured |",
+        "| addition | accuracy | 200 | 93.5 % ±3.5 | not measured |",
         "| a\\|b |  |  | not measured | error |",
     ]
     assert long.splitlines()[2].startswith(
@@ -108,7 +108,7 @@ def test_text_is_plain_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write_summary(tmp_path, ROWS, ROWS)
     text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
     assert "\x1b" not in text
-    assert text.splitlines()[1].split() == "addition accuracy 200 93.5 % ±3.5* not measured".split()
+    assert text.splitlines()[1].split() == "addition accuracy 200 93.5 % ±3.5 not measured".split()
     long = "addition demo accuracy 93.5 % 1.8 89.2–96.2 93.0–95.0 200 195 3 1 1".split()
     assert long in [line.split() for line in text.splitlines()]
     assert '通义千问/a|b: error: ModelError: no such model, "x" · models[0]' in text.splitlines()

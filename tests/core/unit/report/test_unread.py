@@ -1,4 +1,4 @@
-"""Where more than a fifth of the answers are unparsed, one of them is shown."""
+"""Answers that are not scored like others have a line for each state, with one of them and a command."""
 
 from __future__ import annotations
 
@@ -22,14 +22,21 @@ def run(project: Project, unread: int) -> str:
     return done.stdout
 
 
-def test_the_first_answer_that_was_not_read_is_shown_with_its_end(project: Project) -> None:
-    expected = r"fake/sums: no answer is found in 2 of 8; the first ends with 'I would rather\nnot say.'"
+def test_an_answer_that_was_not_read_is_shown_with_its_end(project: Project) -> None:
     found = run(project, 2)
-    assert expected in found.splitlines(), found
+    assert r"  2 no answer   'I would rather\nnot say.'    aisprompt view eval" in found.splitlines(), found
 
 
-def test_a_few_are_not_worth_a_line(project: Project) -> None:
-    assert "no answer is found in" not in run(project, 1)
+def test_an_empty_cell_is_told_where_an_editor_finds_it(project: Project) -> None:
+    rows = [{"question": "1+1", "answer": "2"}, {"question": "2+2", "answer": "4"}, {"question": "3+3", "answer": ""}]
+    project.write_data(rows)
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.')")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 1
+    assert "1 right · 1 wrong · 1 no gold" in done.stdout, done.stdout
+    assert done.stdout.count("sums.jsonl:3") == 1
+    assert "… -r --max-failures 1" in done.stdout
+    assert "WARNING" not in done.stderr
 
 
 def test_the_speed_of_a_script_is_not_shown(project: Project) -> None:
@@ -38,10 +45,10 @@ def test_the_speed_of_a_script_is_not_shown(project: Project) -> None:
 
 
 def test_a_run_without_a_score_advises_to_go_on(project: Project) -> None:
-    project.write_config(
-        models="dict(type='ScriptedModel', abbr='fake', answers={'': {'failure': 'unreachable', 'fatal': True}})"
-    )
+    model = "dict(type='ScriptedModel', abbr='{}', answers={{'': {{'failure': 'unreachable', 'fatal': True}}}})"
+    project.write_config(models=", ".join(map(model.format, ("fake", "other", "third"))))
     done = project.run("run", "eval.py")
     assert done.returncode == 3
-    assert "go on once it is fixed" in done.stdout
-    assert "look at every sample" not in done.stdout
+    assert "go on with `-r`" in done.stderr
+    assert "aisprompt" not in done.stdout.replace("aisprompt view", "", 1)
+    assert (project.folder() / "logs" / "run.log").read_text().count("Traceback") == 1

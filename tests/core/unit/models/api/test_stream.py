@@ -145,6 +145,11 @@ def test_forms_that_servers_use(body: bytes) -> None:
         (events({"choices": [{"delta": {"content": 4}}]}), "broken_stream", "no text"),
         (events({"choices": 1}), "broken_stream", "no choice"),
         (events(), "empty_choices", "no choice"),
+        # an error as JSON, with the status of an answer
+        (b'{"error": {"message": "Incorrect API key", "code": 401}}', "http_401", "Incorrect API key"),
+        (b'{\n "error": {\n  "message": "Incorrect API key"\n }\n}\n', "bad_body", "Incorrect API key"),
+        (b'{"error": {"code": "insufficient_quota", "message": "no money"}}', "quota", "no money"),
+        (b"upstream is busy", "bad_body", "upstream is busy"),
     ],
 )
 def test_an_incomplete_stream_is_a_failure(body: bytes, kind: str, words: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models import resolve_address, resolve_headers
+from ais_prompt.models.transport.credentials import key_words
 from ais_prompt.secrets import SECRETS
 
 SECRET = "tenant/0123456789"
@@ -51,3 +54,20 @@ def test_a_value_that_cannot_be_sent_is_an_error_with_a_fix(value: str) -> None:
         with pytest.raises(ModelError, match="X-Tenant") as caught:
             resolve()
         assert "NAME" in caught.value.fix or "export NO_TENANT" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [
+        ("MY_TENANT", "the key is MY_TENANT (10 characters, from the environment)"),
+        ("FROM_FILE", "the key is FROM_FILE (5 characters, from .env)"),
+        (None, "no key is sent"),
+    ],
+)
+def test_the_key_is_told_without_the_key(
+    variable: str | None, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("FROM_FILE=12345\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_TENANT", "0123456789")
+    assert key_words(variable, "https://host/v1") == words
