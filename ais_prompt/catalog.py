@@ -205,6 +205,19 @@ class Provider(NamedTuple):
     api: Api = "openai"
 
 
+MODEL_STARTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
+    "claude-": "anthropic",
+    "deepseek-": "deepseek",
+    **dict.fromkeys(("mistral-", "ministral-", "codestral-", "magistral-"), "mistral"),
+    **dict.fromkeys(("kimi-", "moonshot-"), "moonshot"),
+    **dict.fromkeys(("qwen-", "qwen3-", "qwq-"), "dashscope"),
+    **dict.fromkeys(("grok-",), "xai"),
+    **dict.fromkeys(("glm-",), "zai"),
+    **dict.fromkeys(("doubao-",), "volcengine"),
+}
+"""Beginning of a model's name → the provider that made it."""
+
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "anthropic": Provider(
         "https://api.anthropic.com/v1",

@@ -176,7 +176,12 @@ def describe_rows(
         **({"eval_cfg": scoring} if scoring else {}),
     }
     sentence = _sentence(shape, found, kind, scoring)
-    notes = [*_missing(golds, answer), *_unnamed_labels(data, kind, known), *_other_answers(looked, shape, found)]
+    notes = [
+        *_missing(golds, answer),
+        *_empty_answer(written, answer),
+        *_unnamed_labels(data, kind, known),
+        *_other_answers(looked, shape, found),
+    ]
     return Description(dataset, "; ".join([sentence, *notes]), kind)
 
 
@@ -438,6 +443,13 @@ def _missing(golds: Sequence[Any], answer: str | None) -> list[str]:
     if answer is None or not empty or len(empty) == len(golds):
         return []
     return [f"{counted(len(empty), 'row')} without an answer, the first is row {empty[0]}: they get no score"]
+
+
+def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> list[str]:
+    """Say that the right answer is not sent, where a prompt of the user has its column."""
+    if written is None or answer not in written[1]:
+        return []
+    return [f"the right answer is never sent: {mark_of(answer)} is always empty in the prompt, take it out of --prompt"]
 
 
 def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:

@@ -22,8 +22,9 @@ from ais_prompt.config import (
     with_summarizer,
 )
 from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models import public_address
 from ais_prompt.plan.data_file import DataFile, describe_file
-from ais_prompt.plan.described_model import local_model, served_model
+from ais_prompt.plan.described_model import completed_urls, listed_otherwise, local_model, served_model
 from ais_prompt.plan.sample_option import with_sample
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
@@ -126,6 +127,7 @@ def _load(options: Options) -> LoadedConfig:
     """
     options = _with_named_lists(options)
     _refuse_contradictions(options)
+    options, notes = _with_whole_urls(options)
     if options.loaded is not None:
         return options.loaded
     if options.config is not None:
@@ -133,9 +135,10 @@ def _load(options: Options) -> LoadedConfig:
         refuse_lists_only(loaded, options.config)
         return loaded if options.summarizer is None else with_summarizer(loaded, options.summarizer)
     if options.names_dataset and (options.models or options.names_model or options.stand_in):
-        dataset, guessed = options.dataset, ""
+        dataset = options.dataset
         if (file := DataFile.named(options)) is not None:
             dataset, guessed, _ = describe_file(file)
+            notes = (*notes, guessed)
         loaded = compose_config(
             options.models,
             options.datasets,
@@ -144,8 +147,21 @@ def _load(options: Options) -> LoadedConfig:
             model=_described(options) or (None if options.models else options.stand_in),
             dataset=dataset,
         )
-        return replace(loaded, notes=(*loaded.notes, guessed)) if guessed else loaded
+        return replace(loaded, notes=(*loaded.notes, *notes))
     raise _nothing_to_run(options)
+
+
+def _with_whole_urls(options: Options) -> tuple[Options, tuple[str, ...]]:
+    """Return the options with whole addresses, and sentences about the address and the model that are used."""
+    urls = completed_urls(options.url)
+    notes = [
+        f"--url {public_address(url)} means {whole}"
+        for url, whole in zip(options.url, urls, strict=True)
+        if url != whole
+    ]
+    if urls and options.model and options.stand_in is None:
+        notes += filter(None, [listed_otherwise(urls, options.model)])
+    return dataclasses.replace(options, url=urls), tuple(notes)
 
 
 def _nothing_to_run(options: Options) -> ConfigError:

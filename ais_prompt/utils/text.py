@@ -252,6 +252,13 @@ def key_advice(name: str, known: Iterable[object]) -> str:
     return ELSEWHERE.get(name) or advice(name, names)
 
 
+def key_meaning(name: str) -> str:
+    """Return what a key of other programs is here, as a sentence; empty if it is not known."""
+    if meanings := KEYS.get(name):
+        return f"Here it is {' or '.join(f'``{one}``' for one in meanings)}."
+    return f"Here: {ELSEWHERE[name]}." if name in ELSEWHERE else ""
+
+
 def part_meant(kind: str, name: str) -> str | None:
     """Return the shipped part that the words of a name mean: ``last_number`` → ``gsm8k_postprocess``; None if none."""
     words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]

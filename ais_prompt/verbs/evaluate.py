@@ -14,6 +14,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.plan import (
     DataFile,
     Description,
+    completed_urls,
     describe_file,
     describe_rows,
     served_model,
@@ -111,7 +112,7 @@ def _model(
     if function is not None:
         return {"type": "FunctionModel", "function": function}
     if url is not None:
-        return served_model((url,) if isinstance(url, str) else tuple(url), name)
+        return served_model(completed_urls((url,) if isinstance(url, str) else tuple(url)), name)
     if name is None:
         return model
     [found] = compose_config([name], ()).values["models"]
