@@ -71,6 +71,11 @@ def mode_options(command: Command) -> Command:
     return command
 
 
+def mode_option_names() -> list[str]:
+    """Return the names of the options of all modes in a command."""
+    return [str(option.name) for option in _options()]
+
+
 def take_mode_options(options: dict[str, Any], mode: str) -> dict[str, Any]:
     """Return the options that name a config as a mode needs them, without the options of modes.
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_or
 
 import click
 
-from ais_prompt.catalog import PROVIDERS
 from ais_prompt.cli.brought import BROUGHT, Command, given_options
 from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
+from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
 from ais_prompt.config import Options, refuse_lone_options, told_options
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", Options, Session)
 
 MODEL_AND_DATA: Final = {
-    "Model and data": ("--url", "--model", "--data", "--prompt", "--models", "--datasets", "--set"),
+    "Model and data": (
+        *("--url", "--model", "--hf-path", "--temperature", "--data", "--prompt"),
+        *("--models", "--datasets", "--set"),
+    ),
 }
 """The options of a config that ``--help`` shows."""
 _COMPLETED: Final[Mapping[str, Any]] = {
@@ -53,6 +56,12 @@ CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
 """The parameters that say which config a command means."""
 SOURCE_NAMES: Final = {*CONFIG_NAMES, *names_of("run")}
 """The parameters that say which config a command means, and how it runs."""
+FURTHER: Final[Mapping[str, Container[str]]] = {
+    "More on model and data": {"config_dir", *names_of("config"), *(name[2:].replace("-", "_") for name in SETTINGS)},
+    "Samples": names_of("sample"),
+    "Configs of other programs": BROUGHT,
+}
+"""The options of a config that ``--help-all`` shows too."""
 SESSION_NAMES: Final = [name for name, option in told_options(Session).items() if option.flags]
 """The parameters of one session of a run."""
 
@@ -65,9 +74,20 @@ def with_options(*groups: OptionGroup) -> Callable[[Command], Command]:
             made.append(click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config))
         made += [option_of(Options, name) for name in names_of(group)]
         if group == "config":
+            made += [_setting_option(name, setting.meaning) for name, setting in SETTINGS.items()]
             made += [CONFIG_DIR, *brought_options("config").values()]
             made.append(click.option("--debug", is_flag=True, help="Show the traceback of an error."))
     return added(made)
+
+
+def _setting_option(name: str, meaning: str) -> Callable[[Any], Any]:
+    """Return an option of the model that the command line describes: `as_written_here` makes it ``--set`` before."""
+
+    def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"{name} is for a model of --url or --hf-path: {advice_on(name)}", ctx)
+
+    return click.option(name, metavar="X", expose_value=False, callback=refuse, help=meaning)
 
 
 def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
@@ -196,6 +216,7 @@ def _refuse_misplaced_word(config: str | None) -> None:
 
 def _option_of_word(word: str) -> tuple[str, str] | None:
     """Return the option for a word that is no config, and what the word is; None for any other word."""
+    from ais_prompt.catalog import PROVIDERS
     from ais_prompt.config import is_data_file
 
     if word.startswith(("http://", "https://")) or word in PROVIDERS:

@@ -13,8 +13,9 @@ from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.estimate import show_estimate
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
-from ais_prompt.cli.modes import Mode, mode_help, mode_of, mode_options, modes, take_mode_options
+from ais_prompt.cli.modes import Mode, mode_help, mode_of, mode_option_names, mode_options, modes, take_mode_options
 from ais_prompt.cli.options import (
+    FURTHER,
     MODEL_AND_DATA,
     SESSION_NAMES,
     SOURCE_NAMES,
@@ -61,6 +62,13 @@ _MADE_HERE = {
 @click.command(
     cls=Verb,
     first={**MODEL_AND_DATA, "Run": ("--num-prompts", "--sample", "-r", "-w", "--dry-run", "--save-config", "-h")},
+    further={
+        **FURTHER,
+        "Requests and limits": ("max_num_workers", "max_failures", "retry_truncated", *names_of("cache", "budget")),
+        "Several machines": ("shard", "runner"),
+        "Gates": ("locked", "lock_file", *GATE_OPTIONS),
+        "Performance": mode_option_names(),
+    },
 )
 @with_options("config", "run", "sample", "cache", "budget")
 @added([_MADE_HERE.get(name) or option_of(Session, name) for name in SESSION_NAMES])

@@ -45,7 +45,7 @@ LINES = {
     "run --tasks gsm8k": "--datasets NAME…, or --data FILE",
     "run -c eval.py": "the config needs no option",
     "run data/sums.jsonl": "--data data/sums.jsonl",
-    "run --url localhost:9 --data data/sums.jsonl": "write it as http://localhost:9/v1",
+    "run --url localhost:9 --data data/sums.jsonl": "http://localhost:9/v1/models",
     "run --url http://127.0.0.1:9/v1 --model m --data data/sums.jsonl --few-shot 8": "needs 9 rows",
     "evaluate eval.py": "did you mean 'run'?",
     "--models demo_chat": "a model is named, and no dataset",
