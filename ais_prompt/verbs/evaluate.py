@@ -48,7 +48,8 @@ def evaluate(
     """Ask a model or function every question of some data, score the answers, and write a run folder.
 
     Args:
-        data: rows: a list of dicts or a frame of pandas, polars or Arrow; or the path of a file.
+        data: rows: a list of dicts or of pairs (question, answer), a frame of pandas, polars or Arrow, or a dict of
+            columns; or the path of a file.
         url: address of a server; ``model`` names the model if the server has several.
         model: a dict as in ``models`` of a config, or the name of a model config.
         function: takes the prompt and returns the answer, see `FunctionModel`.
