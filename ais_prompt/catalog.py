@@ -89,6 +89,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "json_postprocess": "ais_prompt.postprocess.code",
         "judge_rating_postprocess": "ais_prompt.judges.replies",
         "label_postprocess": "ais_prompt.postprocess.labels",
+        "last_number_postprocess": "ais_prompt.postprocess.general",
         "last-capital": "ais_prompt.postprocess.phrases",
         "last_capital_postprocess": "ais_prompt.postprocess.phrases",
         "last_option_postprocess": "ais_prompt.postprocess.chosen_option",

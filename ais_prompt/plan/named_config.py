@@ -23,9 +23,11 @@ from ais_prompt.config import (
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
-from ais_prompt.plan.data_file import DataFile, describe_file
+from ais_prompt.plan.bind import accepts
+from ais_prompt.plan.data_file import NONE, DataFile, describe_file
 from ais_prompt.plan.described_model import completed_urls, listed_otherwise, local_model, served_model
 from ais_prompt.plan.sample_option import with_sample
+from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
 from ais_prompt.utils import listed, place
@@ -98,7 +100,30 @@ def _with_named_values(loaded: LoadedConfig, options: Options) -> LoadedConfig:
         loaded = replace(loaded, values={**loaded.values, "models": models})
     if options.dataset_num_runs is not None:
         loaded = replace(loaded, values=_asked_often(loaded.values, options.dataset_num_runs))
+    if options.data is None and (options.postprocessor or options.evaluator):
+        loaded = replace(loaded, values=_read_otherwise(loaded.values, options))
     return loaded
+
+
+def _read_otherwise(values: dict[str, Any], options: Options) -> dict[str, Any]:
+    """Return the config with other parts that read and compare the answers; they keep the arguments that they take."""
+
+    def scored(scoring: dict[str, Any]) -> dict[str, Any]:
+        changed = dict(scoring)
+        if options.postprocessor == NONE:
+            changed.pop("pred_postprocessor", None)
+        elif options.postprocessor is not None:
+            changed["pred_postprocessor"] = _in_place_of(scoring.get("pred_postprocessor"), options.postprocessor)
+        if options.evaluator is not None:
+            changed["evaluator"] = {"type": options.evaluator}
+        return changed
+
+    return {**values, "datasets": [{**one, "eval_cfg": scored(one.get("eval_cfg", {}))} for one in values["datasets"]]}
+
+
+def _in_place_of(part: Any, name: str) -> dict[str, Any]:
+    args = part if isinstance(part, dict) else {}
+    return {**{key: arg for key, arg in args.items() if accepts(POSTPROCESSORS.get(name), key)}, "type": name}
 
 
 def _with_named_options(spec: RunSpec, options: Options) -> RunSpec:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ais_prompt.checks import PHRASINGS, ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
 from ais_prompt.report.score_notes import ALL, NAMED
-from ais_prompt.scoring import TaskOutcome
-from ais_prompt.store import RunFolder, read_details, read_predictions
+from ais_prompt.scoring import TaskOutcome, value
+from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.utils import counted, printable
 
-MANY: Final = 0.2
+MANY: Final = 0.1
 """Share of unparsed answers above which one of them is shown."""
 
 _SHOWN: Final = 200
@@ -49,7 +50,7 @@ def _line(lost: LostAnswer) -> str:
 
 
 def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
-    """Yield a line for each of the worst tasks with more than 20 % unparsed answers, with the first of them.
+    """Yield lines for the worst tasks with more than 10 % unparsed answers: the first of them, and what reads them.
 
     Raises:
         StoreError: a file of the run cannot be read.
@@ -63,8 +64,25 @@ def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterat
     found.sort(key=lambda one: -one[0])
     for _, words, task in found[:NAMED]:
         yield f"{task.name}: {words}; the first ends with {_first(folder, task)!r}"
+        if remedy := _remedy(folder, task):
+            yield f"  {remedy}"
     if more := found[NAMED:]:
         yield f"… and in more than {100 * MANY:.0f} % of the answers of {counted(len(more), 'more task')}: {ALL}"
+
+
+def _remedy(folder: RunFolder, task: TaskOutcome) -> str:
+    """Return what the best other postprocessor makes of the stored answers, with the command; empty without any."""
+    _, found, _ = read_head(folder.results(task.model, task.dataset))
+    [main, *_] = task.scores
+    if found is None or main.lower_is_better:
+        return ""
+    best = max(found.others, key=lambda other: other.score)
+    if best.score <= found.score:
+        return ""
+    scores = [value(score, fraction=main.fraction) for score in (best.score, found.score)]
+    drawn = f" of {counted(found.samples, 'sample')}" if found.samples < found.of else ""
+    command = f"aisprompt score {shlex.quote(str(folder.root))} --postprocessor {best.postprocessor}"
+    return f"{best.postprocessor} would give {scores[0]}{drawn}, and {found.postprocessor} gives {scores[1]}: {command}"
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:
