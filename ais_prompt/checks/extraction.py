@@ -1,7 +1,8 @@
 """Test whether a postprocessor finds the answer in ordinary phrasings.
 
-The gold of a dataset is put into twenty ordinary phrasings, and must come back out of each. The last eight are the
-frames of answers that real models gave: SmolLM2-135M-Instruct to sums, and code-davinci-002 to BIG-Bench Hard.
+The gold of a dataset is put into ordinary phrasings, and must come back out of each. Eight, from "a short sentence" on,
+are the frames of answers that real models gave: SmolLM2-135M-Instruct to sums, and code-davinci-002 to BIG-Bench Hard.
+The last ten were written by people who did not write the postprocessors, and no postprocessor was made for them.
 """
 
 from __future__ import annotations
@@ -37,6 +38,16 @@ PHRASINGS: Final[Mapping[str, str]] = {
     "in capitals": "ANSWER: %s",
     "after a thought": "Let's think step by step. So the answer is %s.",
     "before an offer": "The correct answer is **%s**.\n\nLet me know if you need more help.",
+    "my answer": "My answer is %s.",
+    "a result": "I get %s.",
+    "what comes out": "This gives us %s.",
+    "a choice": "I would go with %s.",
+    "a guess": "It should be %s.",
+    "below a heading": "### Final answer\n%s",
+    "a displayed formula": "\\[\\boxed{%s}\\]",
+    "a tag": "<answer>%s</answer>",
+    "JSON": '{"answer": "%s"}',
+    "Chinese, a result": "最后得到%s。",
 }
 """Name → how a model may say it; ``%s`` is the answer."""
 

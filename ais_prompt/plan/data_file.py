@@ -453,11 +453,20 @@ def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> 
 
 
 def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:
-    """Say that a prompt of the user does not name the labels."""
+    """Say which labels a prompt of the user does not name."""
     labels = labels_of(golds) if kind == "label" else None
-    if data.prompt is None or not labels or any(label.casefold() in data.prompt.casefold() for label in labels):
+    if data.prompt is None or not labels:
         return []
-    return [f"the prompt names none of the labels {listed(labels)}, so the model has to guess them"]
+    unnamed = [label for label in labels if not _names(data.prompt, label)]
+    if not unnamed:
+        return []
+    return [f"the prompt does not name the labels {listed(unnamed)}, so the model has to guess them"]
+
+
+def _names(prompt: str, label: str) -> bool:
+    """Return whether a prompt has a label as a word: "know" does not name the label "no"."""
+    word = rf"(?<![A-Za-z0-9]){re.escape(label)}(?![A-Za-z0-9])"
+    return re.search(word, prompt, re.IGNORECASE) is not None
 
 
 def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: _Columns) -> list[str]:

@@ -58,7 +58,7 @@ def test_what_is_lost_is_told_with_an_example(tmp_path: Path) -> None:
     assert "plain" not in lost
     assert (lost["bold"].text, lost["bold"].extracted) == ("The answer is **18**.", "The")
     lines = list(describe([found]))
-    assert lines[0].startswith(f"Extraction of sums: {len(PHRASINGS) - len(lost)} of 20 ordinary phrasings")
+    assert lines[0].startswith(f"Extraction of sums: {len(PHRASINGS) - len(lost)} of {len(PHRASINGS)} ordinary phrasings")
     assert "  lost, bold: 'The answer is **18**.' gives 'The'" in lines
 
 
@@ -66,7 +66,7 @@ def test_of_answers_that_are_all_lost_a_few_are_told(tmp_path: Path) -> None:
     found = extraction(tmp_path, f"{__name__}.no_text", ["18"])
     assert found is not None
     lines = list(describe([found]))
-    assert lines[0].startswith("Extraction of sums: 0 of 20 ordinary phrasings")
+    assert lines[0].startswith(f"Extraction of sums: 0 of {len(PHRASINGS)} ordinary phrasings")
     assert (len(lines), lines[-1]) == (5, "  … and the 17 others")
 
 
