@@ -50,6 +50,16 @@ def test_numbers_and_booleans_that_a_function_returns_are_texts() -> None:
         assert run.errors == {}
 
 
+def first_word(text: str) -> str:
+    return text.split()[0]
+
+
+def test_a_postprocessor_that_loses_most_phrasings_is_told_before_anything_is_asked() -> None:
+    for extract, told in ((first_word, True), (None, False)):
+        run = ais_prompt.evaluate(ROWS, function=total, extract=extract, quiet=True)
+        assert any("ordinary phrasings" in one.what for one in run.warnings) == told, extract
+
+
 def test_the_cause_of_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     def broken(_: str) -> str:
         raise ValueError("no network")
