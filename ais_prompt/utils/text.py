@@ -204,8 +204,9 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         "rouge": "RougeEvaluator",
     },
     "postprocessors": {
-        **dict.fromkeys(("last number", "final number", "number", "numeric", "int", "float"), "gsm8k_postprocess"),
+        **dict.fromkeys(("final number", "number", "numeric", "int", "float"), "gsm8k_postprocess"),
         "first number": "first_number_postprocess",
+        "last number": "last_number_postprocess",
         **dict.fromkeys(("option", "choice", "letter", "mcq", "abcd"), "first_option_postprocess"),
         **dict.fromkeys(("last option", "last choice", "last letter"), "last_option_postprocess"),
         **dict.fromkeys(("boxed", "math", "latex"), "math_postprocess_v2"),

@@ -31,7 +31,7 @@ DATASETS = {
     ("'GenInferencer'", "GenInferencer"): "write its name as a text, 'GenInferencer', or import it",
     ("dict(type='Gsm8kEvaluator')", "'Gsm8kEvaluator'"): "write dict(type='Gsm8kEvaluator')",
     ("'Gsm8kEvaluator'", "'exact_match'"): "did you mean 'EMEvaluator'?",
-    ("'gsm8k_postprocess'", "'last_number_postprocess'"): "did you mean 'gsm8k_postprocess'?",
+    ("'gsm8k_postprocess'", "'final_number_postprocess'"): "did you mean 'gsm8k_postprocess'?",
 }
 """Text of a dataset, and what is in its place → part of the fix."""
 WHOLE = {
