@@ -188,6 +188,7 @@ from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
+from ais_prompt.postprocess.general import last_number_postprocess as last_number_postprocess
 from ais_prompt.postprocess.labels import label_postprocess as label_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2

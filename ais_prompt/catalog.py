@@ -89,6 +89,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "json_postprocess": "ais_prompt.postprocess.code",
         "judge_rating_postprocess": "ais_prompt.judges.replies",
         "label_postprocess": "ais_prompt.postprocess.labels",
+        "last_number_postprocess": "ais_prompt.postprocess.general",
         "last-capital": "ais_prompt.postprocess.phrases",
         "last_capital_postprocess": "ais_prompt.postprocess.phrases",
         "last_option_postprocess": "ais_prompt.postprocess.chosen_option",
@@ -205,6 +206,19 @@ class Provider(NamedTuple):
     source: str
     api: Api = "openai"
 
+
+MODEL_STARTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
+    "claude-": "anthropic",
+    "deepseek-": "deepseek",
+    **dict.fromkeys(("mistral-", "ministral-", "codestral-", "magistral-"), "mistral"),
+    **dict.fromkeys(("kimi-", "moonshot-"), "moonshot"),
+    **dict.fromkeys(("qwen-", "qwen3-", "qwq-"), "dashscope"),
+    **dict.fromkeys(("grok-",), "xai"),
+    **dict.fromkeys(("glm-",), "zai"),
+    **dict.fromkeys(("doubao-",), "volcengine"),
+}
+"""Beginning of a model's name → the provider that made it."""
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "anthropic": Provider(

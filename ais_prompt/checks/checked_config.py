@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from ais_prompt.checks.check import check_plan
+from ais_prompt.checks.extraction import reader_warnings
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config import Options
@@ -29,13 +30,14 @@ def checked(
         tasks_of: which tasks are checked and planned.
 
     Returns:
-        The plan of the config, and the warnings of its prompts.
+        The plan of the config, and the warnings of its prompts and of the user's own postprocessors.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    plan, warnings, _ = checked_with_places(options, thorough=thorough, tasks_of=tasks_of)
-    return plan, warnings
+    plan, warnings, place = checked_with_places(options, thorough=thorough, tasks_of=tasks_of)
+    # A thorough check shows the phrasings of all datasets.
+    return plan, warnings if thorough else [*warnings, *reader_warnings(plan, place)]
 
 
 def checked_with_places(

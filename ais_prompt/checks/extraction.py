@@ -1,18 +1,23 @@
 """Test whether a postprocessor finds the answer in ordinary phrasings.
 
-The gold of a dataset is put into twenty ordinary phrasings, and must come back out of each. The last eight are the
-frames of answers that real models gave: SmolLM2-135M-Instruct to sums, and code-davinci-002 to BIG-Bench Hard.
+The gold of a dataset is put into ordinary phrasings, and must come back out of each. Eight, from "a short sentence" on,
+are the frames of answers that real models gave: SmolLM2-135M-Instruct to sums, and code-davinci-002 to BIG-Bench Hard.
+The last ten were written by people who did not write the postprocessors, and no postprocessor was made for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.checks.prompt_warning import PromptWarning
+from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator
-from ais_prompt.plan import PlannedDataset, Postprocessor
+from ais_prompt.plan import Plan, PlannedDataset, Postprocessor
+from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Sample
 from ais_prompt.utils import exception_line
 
@@ -37,6 +42,16 @@ PHRASINGS: Final[Mapping[str, str]] = {
     "in capitals": "ANSWER: %s",
     "after a thought": "Let's think step by step. So the answer is %s.",
     "before an offer": "The correct answer is **%s**.\n\nLet me know if you need more help.",
+    "my answer": "My answer is %s.",
+    "a result": "I get %s.",
+    "what comes out": "This gives us %s.",
+    "a choice": "I would go with %s.",
+    "a conclusion": "That makes %s.",
+    "below a heading": "### Final answer\n%s",
+    "a displayed formula": "\\[\\boxed{%s}\\]",
+    "a tag": "<answer>%s</answer>",
+    "JSON": '{"answer": "%s"}',
+    "Chinese, a result": "最后得到%s。",
 }
 """Name → how a model may say it; ``%s`` is the answer."""
 
@@ -77,9 +92,37 @@ class ExtractionTrial(Struct, frozen=True):
     lost: tuple[LostAnswer, ...]
 
 
-def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
+def reader_warnings(plan: Plan, place: Callable[[str], str]) -> Iterator[PromptWarning]:
+    """Warn of the user's own postprocessors that lose most phrasings of an answer; each is tried with one gold.
+
+    Args:
+        plan: of a run.
+        place: adds ``file:line`` to a config path.
+    """
+    tried: set[str] = set()
+    for dataset in plan.datasets:
+        reader = dataset.spec.eval.pred_postprocessor
+        if reader is None or reader.type in POSTPROCESSORS.shipped or reader.type in tried:
+            continue
+        tried.add(reader.type)
+        with suppress(AisPromptError):  # the run says what is wrong with the data
+            trial = try_extraction(dataset, most=1)
+            if trial is not None and len(trial.lost) > len(PHRASINGS) / 2:
+                kept = len(PHRASINGS) - len(trial.lost)
+                what = f"{reader.type} gives back the answer of {kept} of {len(PHRASINGS)} ordinary phrasings"
+                lost = trial.lost[0]
+                example = f"{lost.text!r} gives {'nothing' if lost.extracted is None else repr(lost.extracted)}"
+                fix = f"read more forms, or say in the prompt which form you want: {example}; check shows all"
+                yield PromptWarning(what, place(reader.where), fix)
+
+
+def try_extraction(dataset: PlannedDataset, most: int = GOLDS) -> ExtractionTrial | None:
     """Try the postprocessor of a dataset; None without one, with a judge, with an evaluator
     of all answers at once, or without short golds.
+
+    Args:
+        dataset: of a plan.
+        most: golds that are tried at most.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
@@ -88,7 +131,7 @@ def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
     postprocessor = dataset.spec.eval.pred_postprocessor
     if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator):
         return None
-    golds = list(_short_golds(dataset.data.test, dataset.gold_of))
+    golds = list(_short_golds(dataset.data.test, dataset.gold_of))[:most]
     if not golds:
         return None
     lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, dataset.answer_of, evaluator))]

@@ -23,7 +23,7 @@ from ais_prompt.checks.prompt_warning import (
     texts_in,
 )
 from ais_prompt.config import TURN
-from ais_prompt.inferencers import Preview
+from ais_prompt.inferencers import Preview, label_fix
 from ais_prompt.prompts import (
     CHAT,
     Item,
@@ -91,7 +91,7 @@ def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
         PromptWarning(
             f"all {len(probes)} labels have the same prompt, so the first label always wins",
             probes[0].template,
-            "write the template as a table by label: template={'A': '... A', 'B': '... B'}",
+            label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}"),
         )
     ]
 

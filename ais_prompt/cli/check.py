@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from ais_prompt.cli.estimate import show_estimate
-from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit", "--json", "-q", "-h")})
+@click.command(
+    cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit", "--json", "-q", "-h")}, further=FURTHER
+)
 @with_options("config", "run", "sample")
 @json_option
 @quiet_option

@@ -89,7 +89,9 @@ def command_entries() -> Iterator[Entry]:
             "command",
             " ".join(summary.split()),
             text.replace("\b\n", ""),
-            tuple(_option(option) for option in command.params if isinstance(option, click.Option)),
+            tuple(
+                _option(option) for option in command.params if isinstance(option, click.Option) and not option.hidden
+            ),
             usage=command.get_usage(ctx).removeprefix("Usage: "),
             also=(f"aisprompt {name}",),
         )
@@ -99,7 +101,7 @@ def _option(option: click.Option) -> Argument:
     from ais_prompt.reference import Argument
 
     record = option.get_help_record(click.Context(click.Command("")))
-    assert record is not None, "no option is hidden"
+    assert record is not None
     names = ", ".join([*option.opts, *option.secondary_opts])
     default = option.default if option.show_default and option.default is not None else ""
     kind = "flag" if option.is_flag else str(option.metavar or _choices(option))

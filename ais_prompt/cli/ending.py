@@ -42,7 +42,7 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
     from rich.console import Console
 
     from ais_prompt.comparison import difference_json
-    from ais_prompt.report import lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -83,6 +83,8 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         what = f"  {lost.count:,} {lost.word}"
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
         echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
+    for line in better_readings(result.folder, result.outcomes):
+        echo(f"  {line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:
         print_speed(result.speeds, console)
         console.print()

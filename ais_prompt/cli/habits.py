@@ -50,17 +50,22 @@ class AsSetting(NamedTuple):
     Attributes:
         place: in the config.
         words: how many words follow: one, or all up to the next option, as a list or as pairs ``NAME=VALUE``.
+        meaning: for ``--help``.
     """
 
     place: str
     words: Literal["one", "list", "pairs"] = "one"
+    meaning: str = ""
 
 
-_SETTINGS: Final = {
-    "--max-tokens": AsSetting("models.0.max_out_len"),
-    "--temperature": AsSetting("models.0.generation_kwargs.temperature"),
-    "--top-p": AsSetting("models.0.generation_kwargs.top_p"),
-    "--seed": AsSetting("models.0.seed"),
+SETTINGS: Final = {
+    name: AsSetting(place, meaning=f"With --url or --hf-path: {meaning}.")
+    for name, place, meaning in (
+        ("--temperature", "models.0.generation_kwargs.temperature", "how random answers are (default: 0)"),
+        ("--max-tokens", "models.0.max_out_len", "most tokens of an answer (default: 256)"),
+        ("--top-p", "models.0.generation_kwargs.top_p", "nucleus sampling"),
+        ("--seed", "models.0.seed", "the seed of sampling"),
+    )
 }
 """Option for the model that the command line describes → its place in the config."""
 MODELS: Final = {"--hf-path": "models.0.", "--url": "models.0."}
@@ -93,7 +98,7 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
         return list(args)
     for rewrite in steps("command_line"):
         args = rewrite(args, command)
-    return with_settings(args, command, _SETTINGS, MODELS)
+    return with_settings(args, command, SETTINGS, MODELS)
 
 
 def _runs_config(command: click.Command) -> bool:
@@ -114,7 +119,7 @@ def with_settings(
     Raises:
         click.UsageError: an option has no value, or one that is not ``NAME=VALUE``.
     """
-    names = {name for option in command.params for name in option.opts}
+    names = {name for option in command.params for name in option.opts if name not in settings or option.expose_value}
     given = {word.partition("=")[0] for word in args}
     described = tuple(place for option, place in describing.items() if option in given)
     written: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
+MOST_SHOWN: Final = 3
+"""Names of each kind that stand beside its count."""
 
 CONFIG_KINDS: Final = ("models", "datasets")
 KINDS: Final = tuple(dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS)))
@@ -28,7 +30,7 @@ KINDS: Final = tuple(dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS)))
 @CONFIG_DIR
 @click.argument("words", nargs=-1, metavar="[KIND] [PATTERN]…")
 def list_parts(words: tuple[str, ...]) -> None:
-    """List shipped configs and registered parts, all or of one KIND; or find configs by PATTERN.
+    """Count what can be named; list the shipped configs and parts of one KIND; or find configs by PATTERN.
 
     A KIND is models, datasets, providers, retrievers, or another kind of part.
 
@@ -45,17 +47,41 @@ def list_parts(words: tuple[str, ...]) -> None:
     if wants_json():
         _offer(configs, parts, with_providers=with_providers)
         return
-    for title, benchmarks in _benchmarks() if kind in (None, "datasets") else ():
-        _section(title, _benchmark_rows(benchmarks))
+    if kind is None:
+        _section("what can be named: aisprompt list KIND", [*_counts(configs, parts)])
+        return
+    for title, rows in _benchmark_sections() if kind == "datasets" else ():
+        _section(title, rows)
     for name, rows in configs.items():
-        _section(f"{name.removesuffix('s')} configs: --{name} NAME…", rows)
+        _section(f"{name.removesuffix('s')} configs: --{name} NAME…", _without_benchmarks(rows))
     if with_providers:
-        _section(
-            "providers of models: provider=… or --url …",
-            [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()],
-        )
+        _section("providers of models: provider=… or --url …", _providers())
     for name, rows in parts.items():
         _section(f"{name}: type=…", rows)
+
+
+def _counts(configs: Mapping[str, Rows], parts: Mapping[str, Rows]) -> Iterator[tuple[str, str]]:
+    """Yield each kind with the number of its entries and the first of them; models are configs and parts."""
+    for kind in KINDS:
+        found = [*configs.get(kind, ()), *parts.get(kind, ()), *(_providers() if kind == "providers" else ())]
+        if kind == "datasets":
+            found = [row for _, rows in _benchmark_sections() for row in rows] + _without_benchmarks(found)
+        names = sorted(name.split()[0] for name, _ in found)
+        yield kind, f"{len(found):>4,}  {', '.join(names[:MOST_SHOWN])}{', …' * (len(names) > MOST_SHOWN)}"
+
+
+def _without_benchmarks(rows: Rows) -> Rows:
+    """Return the configs without those that the name of a benchmark means: ``gsm8k`` is ``gsm8k_gen``."""
+    meant = {f"{one.name}_gen" for _, found in _benchmarks() for one in found}
+    return [row for row in rows if row[0] not in meant]
+
+
+def _providers() -> Rows:
+    return [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()]
+
+
+def _benchmark_sections() -> list[tuple[str, Rows]]:
+    return [(title, _benchmark_rows(found)) for title, found in _benchmarks()]
 
 
 def _find(kind: str | None, patterns: Sequence[str]) -> None:

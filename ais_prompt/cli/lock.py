@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, given_words, read_options, shown_command, with_options
+from ais_prompt.cli.options import (
+    CONFIG_NAMES,
+    FURTHER,
+    MODEL_AND_DATA,
+    given_words,
+    read_options,
+    shown_command,
+    with_options,
+)
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from ais_prompt.plan import Plan
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")})
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")}, further=FURTHER)
 @with_options("config")
 @click.option("--check", is_flag=True, help="Compare the prompts with the lock; exit code 1 if anything changed.")
 @click.option("-o", "--lock-file", metavar="FILE", help="The lock (default: eval.lock beside eval.py).")

@@ -120,6 +120,11 @@ def _belongs_to(mode: str) -> str:
     return f"With -m {mode}: "
 
 
+def mode_option_names() -> list[str]:
+    """Return the names of the options of all modes in a command."""
+    return [name for owner in _owners() for name in told_options(owner)]
+
+
 def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any], Any]:
     """Return the values that name a config as a mode needs them, and the options of the mode.
 

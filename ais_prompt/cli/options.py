@@ -11,15 +11,18 @@ import shlex
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
 
 from ais_prompt.cli.brought import BROUGHT, Command, given_options
 from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
+from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
 from ais_prompt.config import Options, refuse_lone_options, told_options
+from ais_prompt.errors import ConfigError
 from ais_prompt.steps import brought_options, steps
 from ais_prompt.verbs import Session
 
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", Options, Session)
 
 MODEL_AND_DATA: Final = {
-    "Model and data": ("--url", "--model", "--data", "--prompt", "--models", "--datasets", "--set"),
+    "Model and data": (
+        *("--url", "--model", "--hf-path", "--temperature", "--data", "--prompt"),
+        *("--models", "--datasets", "--set"),
+    ),
 }
 """The options of a config that ``--help`` shows."""
 _COMPLETED: Final[Mapping[str, Any]] = {
@@ -50,6 +56,12 @@ CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
 """The parameters that say which config a command means."""
 SOURCE_NAMES: Final = {*CONFIG_NAMES, *names_of("run")}
 """The parameters that say which config a command means, and how it runs."""
+FURTHER: Final[Mapping[str, Container[str]]] = {
+    "More on model and data": {"config_dir", *names_of("config"), *(name[2:].replace("-", "_") for name in SETTINGS)},
+    "Samples": names_of("sample"),
+    "Configs of other programs": BROUGHT,
+}
+"""The options of a config that ``--help-all`` shows too."""
 SESSION_NAMES: Final = [name for name, option in told_options(Session).items() if option.flags]
 """The parameters of one session of a run."""
 
@@ -62,9 +74,20 @@ def with_options(*groups: OptionGroup) -> Callable[[Command], Command]:
             made.append(click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config))
         made += [option_of(Options, name) for name in names_of(group)]
         if group == "config":
+            made += [_setting_option(name, setting.meaning) for name, setting in SETTINGS.items()]
             made += [CONFIG_DIR, *brought_options("config").values()]
             made.append(click.option("--debug", is_flag=True, help="Show the traceback of an error."))
     return added(made)
+
+
+def _setting_option(name: str, meaning: str) -> Callable[[Any], Any]:
+    """Return an option of the model that the command line describes: `as_written_here` makes it ``--set`` before."""
+
+    def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"{name} is for a model of --url or --hf-path: {advice_on(name)}", ctx)
+
+    return click.option(name, metavar="X", expose_value=False, callback=refuse, help=meaning)
 
 
 def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
@@ -163,13 +186,48 @@ def read_options(values: Mapping[str, Any]) -> Options:
     """Return what the values of a command say, those of extensions too.
 
     Raises:
-        ConfigError: an option lacks the option that it belongs to, or an extension refuses its options.
+        ConfigError: an option lacks the option that it belongs to, an extension refuses its options, or a server, a
+            file with questions or weights stand in place of the config.
     """
     options = taken(Options, {**values, "options": given_options(values)})
+    _refuse_misplaced_word(options.config)
     refuse_lone_options(options)
     for complete in steps("source") if options.options else ():
         options = complete(options)
     return options
+
+
+def _refuse_misplaced_word(config: str | None) -> None:
+    """Refuse what has an option of its own in place of the config; the fix is the same command with the option.
+
+    Raises:
+        ConfigError: it is an address or a provider, a file with questions, or weights.
+    """
+    ctx = click.get_current_context(silent=True)
+    if config is None or ctx is None or (found := _option_of_word(config)) is None:
+        return
+    option, what = found
+    words = [str(ctx.info_name)]
+    for word in ctx.meta[GIVEN]:
+        words += [option, word] if word == config else [word]
+    if option == "--data" and ctx.info_name == "run" and not {"--url", "--models", "--hf-path"} & {*words}:
+        words += ["--url", "http://127.0.0.1:8000/v1"]
+    raise ConfigError(f"{what}, and a config is written in Python", where=config, fix=shown_command(words))
+
+
+def _option_of_word(word: str) -> tuple[str, str] | None:
+    """Return the option for a word that is no config, and what the word is; None for any other word."""
+    from ais_prompt.catalog import PROVIDERS
+    from ais_prompt.config import is_data_file
+
+    if word.startswith(("http://", "https://")) or word in PROVIDERS:
+        return "--url", "this is the address of a server" if "/" in word else "this is a provider"
+    path = Path(word)
+    if is_data_file(path):
+        return "--data", "this is a data file"
+    if path.suffix == ".gguf" or (path / "config.json").is_file():
+        return "--hf-path", "these are the weights of a model"
+    return None
 
 
 def taken(owner: type[T], values: Mapping[str, Any]) -> T:

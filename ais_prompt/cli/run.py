@@ -17,11 +17,13 @@ from ais_prompt.cli.modes import (
     ModeRun,
     mode_help,
     mode_of,
+    mode_option_names,
     mode_options,
     modes,
     take_mode_options,
 )
 from ais_prompt.cli.options import (
+    FURTHER,
     MODEL_AND_DATA,
     SESSION_NAMES,
     SOURCE_NAMES,
@@ -70,6 +72,13 @@ _MADE_HERE = {
 @click.command(
     cls=CommandWithModes,
     first={**MODEL_AND_DATA, "Run": ("--num-prompts", "--sample", "-r", "-w", "--dry-run", "--save-config", "-h")},
+    further={
+        **FURTHER,
+        "Requests and limits": ("max_num_workers", "max_failures", "retry_truncated", *names_of("cache", "budget")),
+        "Several machines": ("shard", "runner"),
+        "Gates": ("locked", "lock_file", *GATE_OPTIONS),
+        "Performance": mode_option_names(),
+    },
 )
 @with_options("config", "run", "sample", "cache", "budget")
 @added([_MADE_HERE.get(name) or option_of(Session, name) for name in SESSION_NAMES])

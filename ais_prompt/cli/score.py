@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 @click.command(
     cls=Verb,
     first={
-        "Score": ("--config", "--predictions", "--set", "-w", "--gate", "--baseline", "--max-failures", "--json", "-h")
+        "Score": (
+            *("--config", "--predictions", "--postprocessor", "--evaluator", "--set"),
+            *("-w", "--gate", "--baseline", "--max-failures", "--json", "-h"),
+        )
     },
 )
 @click.argument("run", shell_complete=complete_run, required=False, metavar="[RUN]")
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 @click.option("--dataset", metavar="ABBR", help="Which dataset of CONFIG the FILE answers, if there are several.")
 @click.option("--model", metavar="NAME", help="Who answered in FILE (default: the file's name).")
 @option_of(Options, "overrides", help="Change one value: datasets.0.eval_cfg.k=[1,4].")
+@option_of(Options, "postprocessor", help="Read the answers of all datasets with it; none takes the whole text.")
+@option_of(Options, "evaluator", help="Compare the answers of all datasets with it.")
 @option_of(Options, "work_dir", help="Where run folders are (default: the config's, or outputs).")
 @option_of(Session, "max_failures")
 @option_of(Options, "allow_code_execution")
@@ -70,7 +76,8 @@ def score(
     """
     from ais_prompt.verbs import run_source, with_found_models
 
-    options = read_options(values)
+    reading = {name: values.pop(name) for name in ("postprocessor", "evaluator")}
+    options = replace(read_options(values), **reading)
     if options.options and options.config is None:
         option = next(iter(options.options)).replace("_", "-")
         raise click.UsageError(f"--{option} needs --config CONFIG: a run folder has the config as it was understood.")
@@ -89,8 +96,6 @@ def _opened(
     run: str | None, predictions: Path | None, options: Options, dataset: str | None, model: str | None
 ) -> tuple[Plan, RunFolder]:
     """Return the run folder with the answers, and the plan to score them with."""
-    from dataclasses import replace
-
     from ais_prompt.checks import open_stored
     from ais_prompt.verbs import request_files as rescore
 

@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show, show_folder
-from ais_prompt.cli.options import MODEL_AND_DATA, option_of, read_options, shown_command, with_options
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, option_of, read_options, shown_command, with_options
 from ais_prompt.cli.verb import Verb, echo, hanging, hint, json_option, offer, repeat_mistakes
 from ais_prompt.config import Options
 from ais_prompt.verbs import Session
@@ -99,7 +99,7 @@ def merge(
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Servers": ("-w", "-r", "-h")})
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Servers": ("-w", "-r", "-h")}, further=FURTHER)
 @with_options("config")
 @option_of(Options, "work_dir")
 @click.option("-r", "--reuse", required=True, metavar="NAME", help="The run, as the shards have it.")

@@ -10,7 +10,7 @@ import os.path
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +52,8 @@ _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _KEY = "ais_prompt.output"
+_OTHERS: Final = "Others"
+"""Title of the options without another one."""
 _LEAST_BESIDE: Final = 24
 """Least width of the last column of a table; a text with less room is below its line."""
 _BELOW: Final = 6
@@ -70,11 +72,19 @@ class Verb(click.Command):
     Args:
         first: title → the options that ``--help`` shows below it. ``--help-all`` shows the others too. Empty for a
             command with few options.
+        further: title → the names of other parameters, as ``--help-all`` shows them.
     """
 
-    def __init__(self, *args: Any, first: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        first: Mapping[str, Sequence[str]] | None = None,
+        further: Mapping[str, Container[str]] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.first = first or {}
+        self.further = further or {}
         if self.first:
             self.params.append(_help_all())
         for parameter in self.params:
@@ -116,16 +126,21 @@ class Verb(click.Command):
         if not self.first:
             super().format_options(ctx, formatter)
             return
-        records = [(option.opts, record) for option in self.get_params(ctx) if (record := option.get_help_record(ctx))]
-        listed = {name for names in self.first.values() for name in names}
-        others = [record for names, record in records if not listed & set(names)]
-        for title, names in self.first.items():
-            with formatter.section(title):
-                formatter.write_dl([record for own, record in records if set(own) & set(names)])
+        shown = [(option, record) for option in self.get_params(ctx) if (record := option.get_help_record(ctx))]
+        sections = {title: [one for one in shown if {*one[0].opts} & {*names}] for title, names in self.first.items()}
+        first = {name for names in self.first.values() for name in names}
+        others = [one for one in shown if isinstance(one[0], click.Option) and not {*one[0].opts} & first]
+        further: dict[str, list[Any]] = {}
+        for one in others:
+            titles = (title for title, names in self.further.items() if one[0].name in names)
+            further.setdefault(next(titles, _OTHERS), []).append(one)
         if ctx.meta.get(ALL_OPTIONS):
-            with formatter.section("Others"):
-                formatter.write_dl(others)
-        else:
+            ordered = [title for title in (*self.further, _OTHERS) if title in further]
+            sections |= {title: further[title] for title in ordered}
+        for title, section in sections.items():
+            with formatter.section(title):
+                formatter.write_dl([record for _, record in section])
+        if not ctx.meta.get(ALL_OPTIONS):
             formatter.write_paragraph()
             formatter.write_text(f"{len(others)} more options: {ctx.command_path} --help-all")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import click
 
 from ais_prompt.cli.completion import complete_config
-from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ OTHER_CONFIG: Final[dict[str, Any]] = {
         **MODEL_AND_DATA,
         "Prompts": ("-n", "-a", "-p", "-c", "--sample", "--origins", "--tokens", "--html", "--with", "--json", "-h"),
     },
+    further=FURTHER,
 )
 @with_options("config", "run")
 @click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and dataset.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         keys_of,
     )
     from ais_prompt.config.literals import literals_of, parse_literal
-    from ais_prompt.config.load import LoadedConfig, load_config, plain_config, plain_value
+    from ais_prompt.config.load import LoadedConfig, is_data_file, load_config, plain_config, plain_value
     from ais_prompt.config.locate import (
         KINDS,
         ConfigTree,

@@ -83,7 +83,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     if language := _OTHER_LANGUAGES.get(path.suffix.lower()):
         fix = "write it as a Python file: models = [dict(type=..., ...)] and datasets = [...]"
         raise ConfigError(f"the config is {language}, and a config is written in Python", where=place(path), fix=fix)
-    if path.suffix.lower() in _DATA_SUFFIXES:
+    if is_data_file(path):
         fix = f"name it with --data: aisprompt run --url http://…/v1 --data {path}"
         raise ConfigError("this is a data file, and a config is written in Python", where=place(path), fix=fix)
     make_importable([path.resolve().parent, Path.cwd()])
@@ -95,6 +95,11 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))
     return loaded
+
+
+def is_data_file(path: Path) -> bool:
+    """Return whether the name of a file says that it holds questions."""
+    return path.suffix.lower() in _DATA_SUFFIXES
 
 
 def plain_config(variables: dict[str, Any], *, holds: bool = False) -> dict[str, Any]:

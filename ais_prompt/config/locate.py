@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
+from ais_prompt.catalog import MODEL_STARTS
 from ais_prompt.config.folders import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.extension import shipped_configs
@@ -24,6 +25,8 @@ from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regu
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
+MOST_MEANT: Final = 5
+"""Configs that a fix offers at most."""
 
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -126,15 +129,28 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, first
     kind_word = kind.removesuffix("s")
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
-        fix = advice(name, known)
-        foreign = first_answer("foreign_name", "config", name, known) if near_miss(name, known) is None else None
-        if foreign:
-            fix += f"; {foreign.fix}"
-        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=_meant(kind, name, known))
     if len(found) > 1 and notes is not None:
         used, *others = (_below_kind(file, kind) for file in found)
         notes.append(f"{name!r} is {used}; to use another, name it: {listed(others)}")
     return found[0]
+
+
+def _meant(kind: Kind, name: str, known: Sequence[str]) -> str:
+    """Return what to name in place of an unknown config: configs that begin with the name or contain it come first."""
+    word = name.casefold()
+    inside = sorted((one for one in known if word in one.casefold()), key=lambda one: (not one.startswith(word), one))
+    if inside:
+        return f"did you mean {' or '.join(map(repr, inside[:MOST_MEANT]))}?"
+    if near := near_miss(name, known):
+        return f"did you mean {near!r}?"
+    provider = next((one for start, one in MODEL_STARTS.items() if word.startswith(start)), None)
+    if kind == "models" and provider:
+        return f"a model of a provider needs no config: --url {provider} --model {name}"
+    if kind == "models" and "/" in name:
+        return f"weights need no config: --hf-path {name}; nor does a server: --url http://…/v1 --model {name}"
+    foreign = first_answer("foreign_name", "config", name, known)
+    return advice(name, known) + (f" Or: {foreign.fix}" if foreign else "")
 
 
 def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, first: str = "") -> list[Path]:

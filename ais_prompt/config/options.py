@@ -308,4 +308,5 @@ def refuse_lone_options(options: Any) -> None:
 def in_python(text: str) -> str:
     """Name keywords of the Python API in place of options of the command line: ``--sample-by COLUMN``."""
     option = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)(?P<value> (?=[A-Z]+\b))?")
+    text = re.sub(r"`?(?<![\w-])-r(?![\w-])`?", "reuse='latest'", text)
     return option.sub(lambda found: found["name"].replace("-", "_") + ("=" if found["value"] else ""), text)

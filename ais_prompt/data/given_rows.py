@@ -23,7 +23,11 @@ SPLIT_NAMES = ("train", "validation", "dev", "test")
 
 _FOLDER: Final = "rows"
 _ONLY_SPLIT: Final = "test"
-_FIX: Final = "give a list of dicts, a frame of pandas, polars or Arrow, or a dict of split → rows"
+_PAIR: Final = ("question", "answer")
+_FIX: Final = (
+    "give a list of dicts or of pairs (question, answer), a frame of pandas, polars or Arrow, "
+    "a dict of column → values, or a dict of split → rows"
+)
 
 
 def hold_rows(rows: Any) -> Held:
@@ -42,13 +46,22 @@ def tables_of(rows: Any) -> dict[str, Table]:
     Raises:
         DataError: they are no rows, or there are none.
     """
-    splits = rows if isinstance(rows, Mapping) else {_ONLY_SPLIT: rows}
+    splits = rows if isinstance(rows, Mapping) and not _are_columns(rows) else {_ONLY_SPLIT: rows}
     if unknown := [name for name in splits if name not in SPLIT_NAMES]:
         raise DataError(f"rows has the key {unknown[0]!r}, which is no split", fix=_FIX)
     tables = {split: Table.of_rows(map(_plain_row, _dicts(some))) for split, some in splits.items()}
     if not all(map(len, tables.values())) or not tables:
         raise DataError("there are no rows", fix=_FIX)
     return tables
+
+
+def _are_columns(rows: Mapping[Any, Any]) -> bool:
+    """Return whether a dict holds columns: lists of one length, of values that are no rows."""
+    columns = [*rows.values()]
+    are_lists = all(hasattr(column, "__len__") and not isinstance(column, str | bytes | Mapping) for column in columns)
+    if not are_lists or len({*map(len, columns)}) != 1 or rows.keys() & {*SPLIT_NAMES}:
+        return False
+    return not any(isinstance(value, Mapping) for column in columns for value in column[:1])
 
 
 def write_rows(rows: str, root: Path) -> None:
@@ -75,7 +88,9 @@ def write_rows(rows: str, root: Path) -> None:
 
 
 def _dicts(rows: Any) -> Iterator[Any]:
-    """Yield the rows of a list or frame."""
+    """Yield the rows of a list or frame; a pair is a question with its answer."""
+    if isinstance(rows, Mapping):
+        rows = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
     if type(rows).__module__.partition(".")[0] == "pandas":
         import pyarrow as pa
 
@@ -88,9 +103,13 @@ def _dicts(rows: Any) -> Iterator[Any]:
         for batch in rows.to_batches():
             yield from batch.to_pylist()
     elif isinstance(rows, Iterable) and not isinstance(rows, str | bytes):
-        yield from rows
+        yield from (dict(zip(_PAIR, row, strict=True)) if _is_pair(row) else row for row in rows)
     else:
         raise DataError(f"rows is of type {type(rows).__name__}, which has no rows", fix=_FIX)
+
+
+def _is_pair(row: Any) -> bool:
+    return isinstance(row, tuple | list) and len(row) == len(_PAIR)
 
 
 def _plain_row(row: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         without_secrets,
     )
     from ais_prompt.inferencers.gen import GenInferencer, answer_length
-    from ais_prompt.inferencers.labels import lowest, normalized
+    from ais_prompt.inferencers.labels import label_fix, lowest, normalized
     from ais_prompt.inferencers.likelihoods import (
         ChoicesInferencer,
         CLPInferencer,

@@ -23,6 +23,8 @@ from ais_prompt.types import (
 )
 from ais_prompt.utils import listed
 
+MOST_LABELS: Final = 10
+"""Golds that may be labels; more are rather answers in words or numbers."""
 Label = TypeVar("Label")
 Normalization: TypeAlias = Literal["scored_tokens", "all_tokens", "bytes", "none"]
 """The divisor of the negative log-likelihood of a text before texts are compared:
@@ -166,8 +168,16 @@ def labels_of(named: Sequence[Any] | None, context: InferenceContext) -> Sequenc
     labels = context.labels if named is None else named
     for label in labels:
         if label is None or not str(label).strip():
+            fix = "name the labels: labels=['A', 'B'], or complete the gold answers"
             raise PromptError(
                 f"there is an empty label among {listed(map(repr, labels))}",
-                fix="name the labels: labels=['A', 'B'], or complete the gold answers",
+                fix=label_fix(len(labels), fix) if named is None else fix,
             )
     return labels
+
+
+def label_fix(number: int, fix: str) -> str:
+    """Return the fix for labels that are the golds of a dataset: so many are answers that a model has to write."""
+    if number <= MOST_LABELS:
+        return fix
+    return f"{number} different golds are open answers, which need GenInferencer; labels are few, such as A to D"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.models.api.addresses import ask_root, find_provider, only_model, served_models
+    from ais_prompt.models.api.addresses import ask_root, completed_address, find_provider, only_model, served_models
     from ais_prompt.models.api.asking import (
         OUTAGE_FAILURES,
         OUTAGE_LIMIT_SECONDS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from numbers import Number
 from time import perf_counter
 from typing import Any, Final, Literal
 
@@ -26,8 +27,8 @@ _MOST_TOKENS: Final = 4096
 class FunctionModel:
     """Ask a function: a chatbot, retrieval with a model, an agent, or any other program that answers.
 
-    The function takes one prompt and returns a text, or a `Completion` with tokens, reasoning or calls of tools. It may
-    be a coroutine. An exception fails the sample and not the run, and so does any other result::
+    The function takes one prompt and returns a text, a number or a boolean, or a `Completion` with tokens, reasoning or
+    calls of tools. It may be a coroutine. An exception fails the sample and not the run, and so does any other result::
 
         dict(type='FunctionModel', function='my_app.answer')
 
@@ -131,8 +132,10 @@ class FunctionModel:
         seconds = perf_counter() - begin
         if isinstance(answer, Completion):
             return answer if answer.seconds else replace(answer, seconds=seconds)
+        if isinstance(answer, Number):  # bool is one, and so are the numbers of NumPy
+            answer = str(answer)
         if not isinstance(answer, str):
-            what = f"{self.name} returned {type(answer).__name__}, not a text"
+            what = f"{self.name} returned {type(answer).__name__}, not a str, a number, a bool or a Completion"
             return Completion(failure=Failure("no_text", what, where=defined_at(self.function)), seconds=seconds)
         found = split_reasoning(Completion(answer, "stop", seconds=seconds), request.prompt, THINK_TAGS)
         return replace(found, text=found.text[: first_stop(found.text, request.decoding.stop)])

@@ -18,7 +18,9 @@ def check_at_least(least: int, **values: float | None) -> None:
     """
     for name, value in values.items():
         if value is not None and value < least:
-            raise ConfigError(f"{name} must be at least {least}, not {value}", fix=f"set another {name}")
+            raise ConfigError(
+                f"{name} must be at least {least}, not {value}", fix=f"write {least} or more, or leave {name} out"
+            )
 
 
 def check_more_than_0(**values: float | None) -> None:
@@ -29,7 +31,7 @@ def check_more_than_0(**values: float | None) -> None:
     """
     for name, value in values.items():
         if value is not None and not value > 0:
-            raise ConfigError(f"{name} must be more than 0, not {value}", fix=f"set another {name}")
+            raise ConfigError(f"{name} must be more than 0, not {value}", fix=f"write more than 0, or leave {name} out")
 
 
 def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.plan.cluster import Clusters, check_cluster, cluster_of
     from ais_prompt.plan.data_file import DataFile, Description, describe_file, describe_rows
-    from ais_prompt.plan.described_model import STAND_IN, local_model, named_model, served_model
+    from ais_prompt.plan.described_model import STAND_IN, completed_urls, local_model, named_model, served_model
     from ais_prompt.plan.gold_kinds import KINDS, GoldKind, Golds
     from ais_prompt.plan.named_config import ReadConfig, read_spec
     from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of

@@ -10,6 +10,7 @@ from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 from msgspec import Struct
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
+from ais_prompt.config import parse_literal
 from ais_prompt.errors import ConfigError
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import key_advice, type_words
@@ -108,12 +109,34 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
     except ValidationError as error:
         problem = "; ".join(dict.fromkeys(item["msg"][:1].lower() + item["msg"][1:] for item in error.errors()))
         what = f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}"
-        return ConfigError(what, fix=f"it takes {type_words(hint)}")
+        meant = next((other for other in _other_forms(value) if _fits(hint, other)), None)
+        return ConfigError(
+            what, fix=f"it takes {type_words(hint)}" if meant is None else f"write {SECRETS.hide_in_value(meant)!r}"
+        )
     except ConfigError as error:
         return error
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)
         return None
     return None
+
+
+def _other_forms(value: Any) -> Iterator[Any]:
+    """Yield what may be meant by a value of the wrong type: a number for its text, a text for a number, a list."""
+    if isinstance(value, str):
+        yield parse_literal(value)
+        yield [value]
+    elif isinstance(value, int | float):
+        if isinstance(value, float) and value.is_integer():
+            yield int(value)
+        yield str(value)
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    try:
+        _adapter(hint).validate_python(value)
+    except (ValidationError, ConfigError, PydanticUserError):
+        return False
+    return True
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any]:

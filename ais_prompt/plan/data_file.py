@@ -179,6 +179,7 @@ def describe_rows(
     sentence = _sentence(shape, found, kind, scoring)
     notes = [
         *_missing(golds, answer, data.path),
+        *_empty_answer(written, answer),
         *_unnamed_labels(data, kind, known),
         *_other_answers(looked, shape, found),
     ]
@@ -446,12 +447,28 @@ def _missing(golds: Sequence[Any], answer: str | None, path: str) -> list[str]:
     return [f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"]
 
 
-def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:
-    """Say that a prompt of the user does not name the labels."""
-    labels = labels_of(golds) if kind == "label" else None
-    if data.prompt is None or not labels or any(label.casefold() in data.prompt.casefold() for label in labels):
+def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> list[str]:
+    """Say that the right answer is not sent, where a prompt of the user has its column."""
+    if written is None or answer not in written[1]:
         return []
-    return [f"the prompt names none of the labels {listed(labels)}, so the model has to guess them"]
+    return [f"the right answer is never sent: {mark_of(answer)} is always empty in the prompt, take it out of --prompt"]
+
+
+def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:
+    """Say which labels a prompt of the user does not name."""
+    labels = labels_of(golds) if kind == "label" else None
+    if data.prompt is None or not labels:
+        return []
+    unnamed = [label for label in labels if not _names(data.prompt, label)]
+    if not unnamed:
+        return []
+    return [f"the prompt does not name the labels {listed(unnamed)}, so the model has to guess them"]
+
+
+def _names(prompt: str, label: str) -> bool:
+    """Return whether a prompt has a label as a word: "know" does not name the label "no"."""
+    word = rf"(?<![A-Za-z0-9]){re.escape(label)}(?![A-Za-z0-9])"
+    return re.search(word, prompt, re.IGNORECASE) is not None
 
 
 def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: _Columns) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from ais_prompt.catalog import PROVIDERS
 from ais_prompt.config import HfType, compose_config
-from ais_prompt.errors import ConfigError
-from ais_prompt.models import served_models
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models import completed_address, public_address, served_models
 from ais_prompt.utils import advice, listed
 
 STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
@@ -17,11 +17,36 @@ STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
 _HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
 
 
+def completed_urls(urls: Sequence[str]) -> tuple[str, ...]:
+    """Return addresses with what ``--url`` may leave out: ``http://`` and, without a path, ``/v1``.
+
+    Raises:
+        ConfigError: a word is neither an address nor a provider.
+    """
+    _refuse_unknown_providers(urls)
+    return tuple(url if url in PROVIDERS else completed_address(url) for url in urls)
+
+
+def listed_otherwise(urls: Sequence[str], name: str) -> str:
+    """Return a sentence about a server that lists models, and not this one; empty if it lists it or lists none.
+
+    A list need not be complete: a gateway may know further names.
+    """
+    for url in urls:
+        try:
+            names = [] if url in PROVIDERS else served_models(url)
+        except ModelError:  # the first request says what is wrong
+            continue
+        if names and name not in {*names, *(one.partition(":")[0] for one in names)}:
+            return f"{public_address(url)} does not list {name!r}; it lists {listed(names)}: --model NAME"
+    return ""
+
+
 def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
     """Return the config of a model behind a server, or behind several.
 
     Args:
-        urls: addresses of the servers up to their version, or names of providers.
+        urls: addresses of the servers up to their version, or names of providers; as `completed_urls` returns them.
         name: the model, as the servers know it; None if they serve only one in common.
 
     Raises:
@@ -52,6 +77,7 @@ def named_model(text: str) -> dict[str, Any]:
     """
     name, _, chosen = text.partition("#")
     if name.startswith(("http://", "https://")):
+        (name,) = completed_urls((name,))
         return served_model((name,), chosen or None)
     if Path(name).is_dir() or name.endswith(".gguf"):
         return local_model(name, "chat")

@@ -21,8 +21,11 @@ from ais_prompt.config import (
     with_summarizer,
 )
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.plan.data_file import DataFile, describe_file
-from ais_prompt.plan.described_model import local_model, served_model
+from ais_prompt.models import public_address
+from ais_prompt.plan.bind import accepts
+from ais_prompt.plan.data_file import NONE, DataFile, describe_file
+from ais_prompt.plan.described_model import completed_urls, listed_otherwise, local_model, served_model
+from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
 from ais_prompt.utils import listed, place
@@ -99,7 +102,30 @@ def _with_named_values(loaded: LoadedConfig, options: Options) -> LoadedConfig:
         loaded = replace(loaded, values={**loaded.values, "models": models})
     if options.dataset_num_runs is not None:
         loaded = replace(loaded, values=_asked_often(loaded.values, options.dataset_num_runs))
+    if options.data is None and (options.postprocessor or options.evaluator):
+        loaded = replace(loaded, values=_read_otherwise(loaded.values, options))
     return loaded
+
+
+def _read_otherwise(values: dict[str, Any], options: Options) -> dict[str, Any]:
+    """Return the config with other parts that read and compare the answers; they keep the arguments that they take."""
+
+    def scored(scoring: dict[str, Any]) -> dict[str, Any]:
+        changed = dict(scoring)
+        if options.postprocessor == NONE:
+            changed.pop("pred_postprocessor", None)
+        elif options.postprocessor is not None:
+            changed["pred_postprocessor"] = _in_place_of(scoring.get("pred_postprocessor"), options.postprocessor)
+        if options.evaluator is not None:
+            changed["evaluator"] = {"type": options.evaluator}
+        return changed
+
+    return {**values, "datasets": [{**one, "eval_cfg": scored(one.get("eval_cfg", {}))} for one in values["datasets"]]}
+
+
+def _in_place_of(part: Any, name: str) -> dict[str, Any]:
+    args = part if isinstance(part, dict) else {}
+    return {**{key: arg for key, arg in args.items() if accepts(POSTPROCESSORS.get(name), key)}, "type": name}
 
 
 def _with_named_options(spec: RunSpec, options: Options) -> RunSpec:
@@ -128,6 +154,7 @@ def _load(options: Options) -> LoadedConfig:
     """
     options = _with_named_lists(options)
     _refuse_contradictions(options)
+    options, notes = _with_whole_urls(options)
     if options.loaded is not None:
         return options.loaded
     if options.config is not None:
@@ -135,9 +162,10 @@ def _load(options: Options) -> LoadedConfig:
         refuse_lists_only(loaded, options.config)
         return loaded if options.summarizer is None else with_summarizer(loaded, options.summarizer)
     if options.names_dataset and (options.models or options.names_model or options.stand_in):
-        dataset, guessed = options.dataset, ""
+        dataset = options.dataset
         if (file := DataFile.named(options)) is not None:
             dataset, guessed, _ = describe_file(file)
+            notes = (*notes, guessed)
         loaded = compose_config(
             options.models,
             options.datasets,
@@ -146,8 +174,21 @@ def _load(options: Options) -> LoadedConfig:
             model=_described(options) or (None if options.models else options.stand_in),
             dataset=dataset,
         )
-        return replace(loaded, notes=(*loaded.notes, guessed)) if guessed else loaded
+        return replace(loaded, notes=(*loaded.notes, *notes))
     raise _nothing_to_run(options)
+
+
+def _with_whole_urls(options: Options) -> tuple[Options, tuple[str, ...]]:
+    """Return the options with whole addresses, and sentences about the address and the model that are used."""
+    urls = completed_urls(options.url)
+    notes = [
+        f"--url {public_address(url)} means {whole}"
+        for url, whole in zip(options.url, urls, strict=True)
+        if url != whole
+    ]
+    if urls and options.model and options.stand_in is None:
+        notes += filter(None, [listed_otherwise(urls, options.model)])
+    return dataclasses.replace(options, url=urls), tuple(notes)
 
 
 def _nothing_to_run(options: Options) -> ConfigError:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         first_number_postprocess,
         first_phrase,
         general_postprocess,
+        last_number_postprocess,
         phrases_of,
         plain_phrase,
     )

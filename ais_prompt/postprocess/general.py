@@ -169,3 +169,17 @@ def first_number_postprocess(text: str) -> Extraction | None:
     source = said(text)
     number = NUMBER.search(source.text)
     return number and source.extraction("the first number", *number.span(), plain_number(number.group()))
+
+
+@POSTPROCESSORS.register_module()
+def last_number_postprocess(text: str) -> Extraction | None:
+    """Return the last number in a text without ``$`` and commas, whatever is said of it; None if there is none.
+
+    >>> last_number_postprocess("12, if I am not mistaken; or rather 1,300?")
+    '1300'
+
+    What counts as a number: `ais_prompt.postprocess.numbers`.
+    """
+    source = said(text)
+    numbers = [*NUMBER.finditer(source.text)][-1:]
+    return next((source.extraction("the last number", *one.span(), plain_number(one.group())) for one in numbers), None)

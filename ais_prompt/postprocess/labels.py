@@ -158,6 +158,7 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
         first
         and not any(one.start == start for one in _joined(text, start, len(text), patterns))
         and re.match(_ENDS, text[first.end() : first.end() + 40])
+        and not _is_list(text, patterns)
     ):
         yield _candidate(Rank.VERDICT, "the first word", _mention(first, patterns))
     if is_undecided(text):
@@ -169,6 +170,12 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
         yield _candidate(Rank.CONCLUDED, "the conclusion", after[-1])
     for one in mentions:
         yield _candidate(Rank.ALONE, "the only label", one)
+
+
+def _is_list(text: str, patterns: LabelPatterns) -> bool:
+    """Return whether a text is nothing but several different labels."""
+    names = {same_label(found.group()) for found in patterns.mention.finditer(text)}
+    return len(names) > 1 and re.search(r"\w", patterns.mention.sub("", text)) is None
 
 
 def _in_span(text: str, start: int, end: int, rank: Rank, rule: str, patterns: LabelPatterns) -> Iterator[Candidate]:

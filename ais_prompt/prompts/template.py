@@ -31,7 +31,7 @@ from ais_prompt.prompts.compiled import (
 )
 from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils import listed
+from ais_prompt.utils import listed, near_miss
 
 ROUND_FIX: Final = "write a text with {column}, or dict(round=[dict(role='HUMAN', prompt='...')])"
 
@@ -224,8 +224,11 @@ def _shape_faults(template: Any, form: Form) -> Iterator[AisPromptError]:
 def _entry_faults(entry: Any, label: Any) -> Iterator[AisPromptError]:
     where = f"template.{label}"
     if isinstance(entry, list | tuple):
+        if near := near_miss(str(label), SECTIONS):
+            yield PromptError(f"a dialogue has no key {label!r}", where=where, fix=f"did you mean {near!r}?")
+            return
         what = f"the template of label {label!r} is a list, not a string or a dialogue"
-        yield PromptError(what, where=where, fix="template={'A': 'text'} or {'A': dict(round=[...])}")
+        yield PromptError(what, where=where, fix="turns: template=dict(round=[...]); labels: template={'A': 'text'}")
     elif isinstance(entry, Mapping):
         unknown = list(_unknown_sections(entry, where))
         yield from unknown or dialogue_faults(entry, where)

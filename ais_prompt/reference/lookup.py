@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -24,9 +25,33 @@ from ais_prompt.reference.code_entries import (
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.file_entries import file_entries
 from ais_prompt.steps import first_answer
-from ais_prompt.utils import listed
+from ais_prompt.utils import key_meaning, listed
 
 _INDENT = "  "
+_ADDRESS: Final = "The server does not know the address or the model: --url usually ends with /v1."
+_LIMIT: Final = (
+    "Too many requests or tokens: the request waits as long as the server says, and is sent again. To ask more slowly, "
+    "set max_concurrency or request_rate of the model."
+)
+_SERVER: Final = "The server failed: the request is sent again, as often as retry of the model says."
+STATUSES: Final[Mapping[int, str]] = {
+    400: "The server refuses the request, and its words say why: often a field that it does not know.",
+    401: "The key is missing or wrong: api_key of the model names the environment variable that holds it.",
+    402: "The account is used up: the run is paused, and -r goes on.",
+    403: "The key may not use this model.",
+    404: _ADDRESS,
+    405: _ADDRESS,
+    408: _SERVER,
+    413: "The prompt is too long.",
+    422: "The server refuses a field of the request, and its words say which.",
+    429: _LIMIT,
+    500: _SERVER,
+    502: _SERVER,
+    503: _LIMIT,
+    504: _SERVER,
+    529: _LIMIT,
+}
+"""HTTP status → what it means, and what to do."""
 
 
 def entries() -> Iterator[Entry]:
@@ -61,6 +86,8 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     marked = f"`{argument}`"
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
+    if meant := _meant(name):
+        return [meant]
     if extension := missing_extension(name):
         what = f"there is nothing called {name!r}: the extension {extension!r} has it, and is not here"
         raise ConfigError(what, fix=REINSTALL)
@@ -74,6 +101,17 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     else:
         fix = "aisprompt list shows the names of parts, aisprompt list PATTERN finds configs"
     raise ConfigError(f"there is nothing called {name!r}", fix=fix)
+
+
+def _meant(name: str) -> Entry | None:
+    """Return an entry for a word that has another name here: a key of other programs, or the status of a reply."""
+    if key := key_meaning(name):
+        return Entry(name, "keys", "key of other programs", key)
+    status = re.fullmatch(r"(?:http[ _]?)?([45]\d\d)", name, re.IGNORECASE)
+    if status is None or (meaning := STATUSES.get(int(status[1]))) is None:
+        return None
+    text = f"A failure of this kind is ``http_{status[1]}`` in predictions and reports; see docs/troubleshooting.md."
+    return Entry(status[1], "statuses", "HTTP status", meaning, text)
 
 
 def _called(name: str, known: Iterable[Entry]) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -10,13 +11,16 @@ from msgspec import Struct
 
 from ais_prompt.report.score_lines import NO_GOLD, WORDS, without_gold
 from ais_prompt.report.score_notes import NAMED
-from ais_prompt.scoring import UNUSABLE_GOLD, TaskOutcome
-from ais_prompt.store import RunFolder, read_details, read_predictions
+from ais_prompt.scoring import UNUSABLE_GOLD, TaskOutcome, value
+from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.types import STATUSES, Prediction
 from ais_prompt.utils import counted, listed, printable
 
 if TYPE_CHECKING:
     from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
+
+MANY: Final = 0.1
+"""Share of unparsed answers above which another reader is named."""
 
 _SHOWN: Final = 60
 """Characters of the answer that are shown: its end, where most answers are."""
@@ -87,6 +91,37 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
     if count := sum(golds for *_, golds in tasks):
         first = next(task for task, _, golds in tasks if golds)
         yield LostAnswers(NO_GOLD, count, row=_row_without_gold(folder, first))
+
+
+def better_readings(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
+    """Yield a line for each of the worst tasks with many unparsed answers of which another postprocessor reads more.
+
+    Raises:
+        StoreError: a file of the run cannot be read.
+    """
+    found = []
+    for task in outcomes:
+        counts = task.scores[0].counts if task.scores else {}
+        unparsed, total = counts.get("unparsed", 0), sum(counts.values())
+        if unparsed > MANY * total:
+            found.append((unparsed / total, task))
+    found.sort(key=lambda one: -one[0])
+    yield from filter(None, (_remedy(folder, task) for _, task in found[:NAMED]))
+
+
+def _remedy(folder: RunFolder, task: TaskOutcome) -> str:
+    """Return what the best other postprocessor makes of the stored answers, with the command; empty without any."""
+    _, found, _ = read_head(folder.results(task.model, task.dataset))
+    [main, *_] = task.scores
+    if found is None or main.lower_is_better:
+        return ""
+    best = max(found.others, key=lambda other: other.score)
+    if best.score <= found.score:
+        return ""
+    scores = [value(score, fraction=main.fraction) for score in (best.score, found.score)]
+    drawn = f" of {counted(found.samples, 'sample')}" if found.samples < found.of else ""
+    command = f"aisprompt score {shlex.quote(str(folder.root))} --postprocessor {best.postprocessor}"
+    return f"{best.postprocessor} would give {scores[0]}{drawn}, and {found.postprocessor} gives {scores[1]}: {command}"
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:

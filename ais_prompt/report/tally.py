@@ -45,11 +45,14 @@ class Tally:
         self.note = note
         self.requests = 0
         self.tokens = 0
-        self.start = time.monotonic()
+        self.start = self.last = time.monotonic()
+        self.longest = 0.0
         self.end = math.inf
 
     def advance(self, failed: bool = False) -> None:
-        """Count a finished sample."""
+        """Count a finished sample, and note for how long none had finished before it."""
+        now = time.monotonic()
+        self.last, self.longest = now, max(self.longest, now - self.last)
         self.done += 1
         self.failed += failed
 
@@ -283,7 +286,11 @@ class RunTally:
             return None
         to_come = sum(self._sizes[name] or 0 for name in self.to_come if endpoint.has(name))
         rest = to_come + sum(tally.total - tally.done for tally in self.running if endpoint.has(tally.name))
-        return max(rest * (time.monotonic() - self._began[endpoint.name]) / done, endpoint.wait) if rest else None
+        # Samples of a batch finish together. The time left is estimated when one finishes, and then runs down, for as
+        # long as the next may take; in a longer pause it stays as it is.
+        last, longest = max(tally.last for tally in mine), max(tally.longest for tally in mine)
+        estimate = rest * (last - self._began[endpoint.name]) / done
+        return max(estimate - min(time.monotonic() - last, longest), endpoint.wait, 0.0) if rest else None
 
 
 def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:

@@ -38,10 +38,11 @@ MOST: Final = 1_000
 SEED: Final = 0
 OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
 NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
+LAST_NUMBER: Final = "last_number_postprocess"
 PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
     **dict.fromkeys((*OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), OPTIONS),
     **dict.fromkeys(("first-capital", "last-capital"), OPTIONS),
-    **dict.fromkeys((*NUMBERS, "first_number_postprocess"), NUMBERS),
+    **dict.fromkeys((*NUMBERS, "first_number_postprocess", LAST_NUMBER), (*NUMBERS, LAST_NUMBER)),
 }
 """Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
 ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
@@ -54,9 +55,9 @@ _LETTER: Final = re.compile(r"[A-Z]")
 
 
 def audit_reading(
-    task: Task, samples: Spilled[SampleScore], score: Score, path: Path, scorer_of: ScorerOf
+    task: Task, samples: Spilled[SampleScore], score: Score, path: Path, scorer_of: ScorerOf, *, level: int
 ) -> dict[str, Any]:
-    """Audit a task, warn of what is found, and return it for the results.
+    """Audit a task, log what is found, and return it for the results.
 
     Args:
         task: which model answered what.
@@ -64,6 +65,7 @@ def audit_reading(
         score: in the main metric.
         path: of the predictions.
         scorer_of: as in `ScorerOf`.
+        level: of the messages.
 
     Returns:
         ``extraction``: a `Sensitivity`; ``doubt``: a sentence; each only if there is something to say.
@@ -76,10 +78,10 @@ def audit_reading(
             found["extraction"] = read.to_json()
             less = bool(score.lower_is_better)
             if warning := warning_of(read, fraction=score.fraction, lower_is_better=less):
-                logger.warning("[%s] %s", task.name, warning)
+                logger.log(level, "[%s] %s", task.name, warning)
     elif doubt := _doubt_of(task, samples, score, path, scorer_of):
         found["doubt"] = doubt
-        logger.warning("[%s] %s", task.name, doubt)
+        logger.log(level, "[%s] %s", task.name, doubt)
     return found
 
 

@@ -9,7 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from msgspec.structs import replace
@@ -35,6 +35,8 @@ from ais_prompt.utils import NOTE, Spilled, counted, tracked
 
 logger = logging.getLogger(__name__)
 
+MANY_UNREAD: Final = 0.1
+"""Share of unparsed answers above which they are read with other postprocessors too."""
 _NAMED = 5
 """Most samples that an error or a warning names."""
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
@@ -88,10 +90,11 @@ def score_task(
     head = _head(task, evaluator, scores)
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
-    if audits:
-        from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs ask for it
+    if audits or scores[0].counts["unparsed"] > MANY_UNREAD * len(samples):
+        from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs need it
 
-        head |= audit_reading(task, samples, scores[0], path, scorer_with(task, evaluator, first))
+        level = logging.WARNING if audits else logging.DEBUG  # the end of the run says it otherwise
+        head |= audit_reading(task, samples, scores[0], path, scorer_with(task, evaluator, first), level=level)
     if control := task.spec.dataset.reader.control:
         from ais_prompt.scoring.audit import control_finding
 

@@ -135,6 +135,7 @@ if TYPE_CHECKING:
         escaped,
         is_missing,
         key_advice,
+        key_meaning,
         kind_of,
         listed,
         near_miss,

@@ -204,8 +204,9 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         "rouge": "RougeEvaluator",
     },
     "postprocessors": {
-        **dict.fromkeys(("last number", "final number", "number", "numeric", "int", "float"), "gsm8k_postprocess"),
+        **dict.fromkeys(("final number", "number", "numeric", "int", "float"), "gsm8k_postprocess"),
         "first number": "first_number_postprocess",
+        "last number": "last_number_postprocess",
         **dict.fromkeys(("option", "choice", "letter", "mcq", "abcd"), "first_option_postprocess"),
         **dict.fromkeys(("last option", "last choice", "last letter"), "last_option_postprocess"),
         **dict.fromkeys(("boxed", "math", "latex"), "math_postprocess_v2"),
@@ -250,6 +251,13 @@ def key_advice(name: str, known: Iterable[object]) -> str:
         if meaning.partition("=")[0] in names:
             return f"write {meaning}"
     return ELSEWHERE.get(name) or advice(name, names)
+
+
+def key_meaning(name: str) -> str:
+    """Return what a key of other programs is here, as a sentence; empty if it is not known."""
+    if meanings := KEYS.get(name):
+        return f"Here it is {' or '.join(f'``{one}``' for one in meanings)}."
+    return f"Here: {ELSEWHERE[name]}." if name in ELSEWHERE else ""
 
 
 def part_meant(kind: str, name: str) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from ais_prompt.config import (
     register_secrets,
 )
 from ais_prompt.data import LocalDataset, hold_rows
-from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
 from ais_prompt.plan import Plan
 from ais_prompt.preview import PromptView, previews
@@ -36,7 +37,15 @@ from ais_prompt.utils import NORMAL, QUIET, listed, verbosity, wakeable
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult
-from ais_prompt.verbs.keywords import ConfigOptions, RunOptions, override_texts, read_keywords, split_keywords
+from ais_prompt.verbs.keywords import (
+    ConfigOptions,
+    RunOptions,
+    in_words,
+    override_texts,
+    read_keywords,
+    split_keywords,
+    words_of_python,
+)
 from ais_prompt.verbs.open_run import Run, hide_secrets, public_errors
 from ais_prompt.verbs.run import with_found_models
 from ais_prompt.verbs.run_session import RunMode
@@ -90,7 +99,7 @@ def run(config: Config | None = None, **options: Unpack[RunOptions]) -> Run:
         Interrupted: stopped by the user; the fix names the argument that resumes the run.
     """
     session, of_config = split_keywords(options)
-    with public_errors(), verbosity(QUIET if session.quiet else NORMAL):
+    with public_errors(), words_of_python(), verbosity(QUIET if session.quiet else NORMAL):
         if session.mode not in (modes := get_args(RunMode)):
             raise ConfigError(f"there is no mode {session.mode!r}", fix=f"modes: {listed(modes)}")
         run_workflow.check_retry(session)
@@ -100,8 +109,18 @@ def run(config: Config | None = None, **options: Unpack[RunOptions]) -> Run:
         session = replace(session, command=call_text(config, **of_config), warnings=warnings)
         with _interruptible():
             result = run_workflow.run_source(plan, folder, session)
-        errors = {end.name: hide_secrets(end.error) for end in result.outcomes if end.error is not None}
+        errors = {end.name: hide_secrets(in_words(end.error)) for end in result.outcomes if end.error is not None}
+        _print_causes(errors)
         return Run(result.folder.root, errors, tuple(warnings))
+
+
+def _print_causes(errors: Mapping[str, AisPromptError]) -> None:
+    """Print each cause for which tasks failed or are paused once, with ``quiet`` too: the scores would not say why."""
+    causes: dict[str, list[str]] = {}
+    for name, error in errors.items():
+        causes.setdefault(error.what, []).append(name)
+    for names in causes.values():
+        print(f"{listed(names, 3)}:", *errors[names[0]].lines(), sep="\n", file=sys.stderr)
 
 
 def render_prompts(

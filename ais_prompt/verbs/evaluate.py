@@ -14,6 +14,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.plan import (
     DataFile,
     Description,
+    completed_urls,
     describe_file,
     describe_rows,
     served_model,
@@ -47,7 +48,8 @@ def evaluate(
     """Ask a model or function every question of some data, score the answers, and write a run folder.
 
     Args:
-        data: rows: a list of dicts or a frame of pandas, polars or Arrow; or the path of a file.
+        data: rows: a list of dicts or of pairs (question, answer), a frame of pandas, polars or Arrow, or a dict of
+            columns; or the path of a file.
         url: address of a server; ``model`` names the model if the server has several.
         model: a dict as in ``models`` of a config, or the name of a model config.
         function: takes the prompt and returns the answer, see `FunctionModel`.
@@ -111,7 +113,7 @@ def _model(
     if function is not None:
         return {"type": "FunctionModel", "function": function}
     if url is not None:
-        return served_model((url,) if isinstance(url, str) else tuple(url), name)
+        return served_model(completed_urls((url,) if isinstance(url, str) else tuple(url)), name)
     if name is None:
         return model
     [found] = compose_config([name], ()).values["models"]

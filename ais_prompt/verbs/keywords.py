@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, cast
 
 from ais_prompt.config import HfType, Options, in_python, plain_value, refuse_lone_options, told_options
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.utils import listed
 from ais_prompt.verbs.run_session import RunMode, Session
 
@@ -121,5 +121,13 @@ def words_of_python() -> Iterator[None]:
     try:
         yield
     except AisPromptError as error:
-        error.what, error.where, error.fix = map(in_python, (error.what, error.where, error.fix))
+        for one in {id(fault): fault for fault in (error, *faults_of(error))}.values():
+            in_words(one)
         raise
+
+
+def in_words(error: AisPromptError) -> AisPromptError:
+    """Name keywords in place of options in an error, but not in a command to be typed, and return the error."""
+    texts = (error.what, error.where, error.fix)
+    error.what, error.where, error.fix = (text if "aisprompt " in text else in_python(text) for text in texts)
+    return error

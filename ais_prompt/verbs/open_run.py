@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from msgspec import Struct
 
@@ -31,6 +31,10 @@ from ais_prompt.utils import advice, counted, decode_own, installed_entry, liste
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+SCORE_COLUMNS: Final = ("dataset", "model", "metric", "score", "ci95_low", "ci95_high", "n")
+"""The columns of `Run.scores` that are shown first; the others need ``full``."""
 
 
 class Run(Struct, frozen=True, dict=True, eq=False):
@@ -68,13 +72,16 @@ class Run(Struct, frozen=True, dict=True, eq=False):
             return _read_summary(RunFolder(self.path).summary_dir / "summary.json")
 
     @overload
-    def scores(self, *, to: Literal["pandas"] | None = ...) -> pd.DataFrame: ...
+    def scores(self, *, full: bool = ..., to: Literal["pandas"] | None = ...) -> pd.DataFrame: ...
     @overload
-    def scores(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    def scores(self, *, to: Literal["pandas", "arrow"] | None = None) -> pd.DataFrame | pa.Table:
-        """Return the scores: one row for each metric of each task and group, in the columns of ``summary.csv``.
+    def scores(self, *, full: bool = ..., to: Literal["arrow"]) -> pa.Table: ...
+    def scores(self, *, full: bool = False, to: Literal["pandas", "arrow"] | None = None) -> pd.DataFrame | pa.Table:
+        """Return the scores: one row for each metric of each task and group.
+
+        The columns are dataset, model, metric, score, the 95 % interval and n, and ``note`` if any row has one.
 
         Args:
+            full: all columns of ``summary.csv``.
             to: the kind of table. None makes a frame of pandas where pandas is installed, and else an Arrow table.
 
         Raises:
@@ -83,7 +90,10 @@ class Run(Struct, frozen=True, dict=True, eq=False):
         """
         _check_kind(to)
         with public_errors():
-            table = scores_table(self.rows)
+            rows = self.rows
+            table = scores_table(rows)
+            if not full:
+                table = table.select([*SCORE_COLUMNS, *(["note"] if any(row.note for row in rows) else [])])
             return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
 
     @overload

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from ais_prompt.cli.habits import MODELS, AsSetting, with_settings
-from ais_prompt.cli.verb import echo
+from ais_prompt.cli.verb import echo, is_config
 
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
@@ -142,6 +142,7 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
 
     - A flag may have a value: ``--dump-eval-details False``.
     - Options for the model of ``--hf-path`` or ``--url``, or the file of ``--custom-dataset-path``, become ``--set``.
+    - ``--hf PATH``, a flag there, is ``--hf-path PATH``, unless the word behind it is a config.
     - A short name that the verb does not have becomes the long one.
     - A mode that is none here becomes the one that does its work.
     - An option that changes nothing here is left out, with a note.
@@ -175,6 +176,8 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
         elif name in modes and (mode := value if equals else "".join(rest[:1])) in MODES:
             del rest[: not equals]
             written += [name, MODES[mode]]
+        elif name == "--hf" and name in flags and (equals or _begins_with_weights(rest)):
+            written += ["--hf-path", value if equals else rest.pop(0)]
         else:
             written.append(name + equals + value)
     return with_settings(written, command, _BEHIND_URL if _has(args, "--url") else _SETTINGS, _DESCRIBING)
@@ -191,6 +194,10 @@ def _note_taken(name: str, command: click.Command) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and context.command is command:
         echo(f"note: {name} changes nothing here: {TAKEN[name]}", err=True)
+
+
+def _begins_with_weights(words: Sequence[str]) -> bool:
+    return bool(words) and not words[0].startswith("-") and not is_config(words[0])
 
 
 def _has(args: Sequence[str], option: str) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.options import MODEL_AND_DATA, read_options, with_options
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, read_options, with_options
 from ais_prompt.cli.verb import Verb, echo
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")})
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")}, further=FURTHER)
 @with_options("config")
 @click.option(
     "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write."

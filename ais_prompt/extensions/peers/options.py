@@ -27,5 +27,5 @@ PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
 )
 DUMP_EVAL_DETAILS: Final = click.option(
-    "--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."
+    "--dump-eval-details", is_flag=True, expose_value=False, hidden=True, help="Accepted: details are always kept."
 )

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, NamedTuple, TypeAlias
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator
 
@@ -103,6 +104,23 @@ def _check_provider(name: str | None) -> str | None:
 
 ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
 """The name of a provider, or None; checked with the config."""
+
+
+def completed_address(url: str) -> str:
+    """Return an address that a user typed: with ``http://`` if it has no scheme, with ``/v1`` if it has no path.
+
+    Raises:
+        ConfigError: it is not the address of a server.
+    """
+    whole = url if "://" in url else f"http://{url}"
+    try:
+        check_address(whole)
+    except ModelError as error:
+        raise ConfigError(
+            "this is not the http(s) address of a server", where=public_address(url), fix=error.fix
+        ) from error
+    parts = urlsplit(whole)
+    return whole if parts.path.strip("/") else urlunsplit(parts._replace(path="/v1"))
 
 
 def only_model(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> str:

@@ -31,7 +31,7 @@ DATASETS = {
     ("'GenInferencer'", "GenInferencer"): "write its name as a text, 'GenInferencer', or import it",
     ("dict(type='Gsm8kEvaluator')", "'Gsm8kEvaluator'"): "write dict(type='Gsm8kEvaluator')",
     ("'Gsm8kEvaluator'", "'exact_match'"): "did you mean 'EMEvaluator'?",
-    ("'gsm8k_postprocess'", "'last_number_postprocess'"): "did you mean 'gsm8k_postprocess'?",
+    ("'gsm8k_postprocess'", "'final_number_postprocess'"): "did you mean 'gsm8k_postprocess'?",
 }
 """Text of a dataset, and what is in its place → part of the fix."""
 WHOLE = {
@@ -45,7 +45,7 @@ LINES = {
     "run --tasks gsm8k": "--datasets NAME…, or --data FILE",
     "run -c eval.py": "the config needs no option",
     "run data/sums.jsonl": "--data data/sums.jsonl",
-    "run --url localhost:9 --data data/sums.jsonl": "write it as http://localhost:9/v1",
+    "run --url localhost:9 --data data/sums.jsonl": "http://localhost:9/v1/models",
     "run --url http://127.0.0.1:9/v1 --model m --data data/sums.jsonl --few-shot 8": "needs 9 rows",
     "evaluate eval.py": "did you mean 'run'?",
     "--models demo_chat": "a model is named, and no dataset",

@@ -101,15 +101,15 @@ def test_parts_and_configs_of_a_package_are_found_by_name(project: Project, site
     install(site, tmp_path / "source")
     project.write_config(models="dict(type='Parrot', abbr='parrot')", datasets=SCORED)
     by_name = ["run", "--models", "parrot", "--datasets", "word_*", "--num-prompts", "3"]
-    commands = [["run", "eval.py"], by_name, ["list"], ["describe", "SameWord"]]
-    done, named, shown, described = run_in_new_process(commands, project.root, site)
+    commands = [["run", "eval.py"], by_name, ["list", "evaluators"], ["list", "models"], ["describe", "SameWord"]]
+    done, named, shown, models, described = run_in_new_process(commands, project.root, site)
     assert done.returncode == 0, done.stderr
     [row] = project.summary()
     assert (row["metric"], row["score"], row["n"]) == ("same", 1 / 8, 8)
     assert named.returncode == 0, named.stderr
     assert "SameWord" in shown.stdout
     assert "word_parts.parts" in shown.stdout
-    assert "A parrot." in shown.stdout
+    assert "A parrot." in models.stdout
     assert "SameWord (evaluator)" in described.stdout
     assert "whether case counts." in described.stdout
 

@@ -63,7 +63,7 @@ def test_view_prompt_shows_them_below_the_prompt_and_a_misspelt_placeholder_abov
 def test_a_clean_config_is_quiet(project: Project) -> None:
     lines = project.run("check", "eval.py").stdout.splitlines()
     assert lines == [
-        "Extraction of sums: 20 of 20 ordinary phrasings give back the answer (gsm8k_postprocess, 8 golds)",
+        "Extraction of sums: 30 of 30 ordinary phrasings give back the answer (gsm8k_postprocess, 8 golds)",
         "A run asks 8 questions, 8 requests, about 32 tokens in, at most 2,048 out",
         "No faults: 1 model, 1 dataset.",
     ]

@@ -77,9 +77,9 @@ def test_what_cannot_be_meant(tmp_path: Path, options: tuple[str, ...], what: st
     assert "fix:" in done.stderr
 
 
-def test_an_address_without_its_path(tmp_path: Path) -> None:
+def test_an_address_of_another_path(tmp_path: Path) -> None:
     with mock_server() as server:
-        done = run_cli("run", "--url", server.base_url.removesuffix("/v1"), *SUMS, folder=tmp_path)
+        done = run_cli("run", "--url", server.base_url.replace("/v1", "/api"), *SUMS, folder=tmp_path)
     assert done.returncode == 3
     assert "the server lists no models (HTTP 404)" in done.stderr
     assert "/v1; or name the model: --model NAME" in done.stderr.splitlines()[-1]

@@ -124,7 +124,7 @@ def test_an_exception_or_another_result_fails_the_sample_with_its_message() -> N
         *(None, "raised", "raised", "no_text", None, None)
     ]
     assert "ValueError: no ones" in failures[1]
-    assert "returned NoneType, not a text" in failures[3]
+    assert "returned NoneType, not a str" in failures[3]
 
 
 def test_a_run_works_where_an_event_loop_is_running() -> None:

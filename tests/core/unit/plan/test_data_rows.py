@@ -103,7 +103,7 @@ def test_labels_are_named_in_a_guessed_prompt_and_their_absence_in_one_of_the_us
     path = written(tmp_path, [{"text": f"t{n}", "label": ("good", "bad")[n % 2]} for n in range(12)])
     assert prompt_text(planned(path), 0) == "t0\n\nAnswer with one of: bad, good."
     own = describe_file(DataFile(str(path), prompt="{text}"))
-    assert own.sentence.endswith("the prompt names none of the labels bad, good, so the model has to guess them")
+    assert own.sentence.endswith("the prompt does not name the labels bad, good, so the model has to guess them")
     named = describe_file(DataFile(str(path), prompt="Good or bad? {text}"))
     assert "guess" not in named.sentence
 

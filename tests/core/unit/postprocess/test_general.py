@@ -8,6 +8,7 @@ from ais_prompt.postprocess import (
     first_number_postprocess,
     general_postprocess,
     last_capital_postprocess,
+    last_number_postprocess,
 )
 from ais_prompt.registry import POSTPROCESSORS
 
@@ -73,3 +74,8 @@ def test_opencompass_names_with_dashes_are_known() -> None:
     assert POSTPROCESSORS.get("extract-non-reasoning-content")("a</think>b") == "b"
     assert POSTPROCESSORS.get("first-capital")("so B") == "B"
     assert POSTPROCESSORS.get("general")("The end.") == "end"
+
+
+def test_the_last_number_is_taken_whatever_is_said_of_it() -> None:
+    for text, number in (("It may be 12, or 1,300?", "1300"), ("From -3 to 4.5 m", "4.5"), ("none", None), ("", None)):
+        assert last_number_postprocess(text) == number, text

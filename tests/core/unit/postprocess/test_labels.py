@@ -94,3 +94,9 @@ def test_each_label_is_read_alone_and_announced_and_two_are_not(labels: list[str
     for text in (label, label.upper(), f"The answer is {label}.", f"Label: {label}", f"**{label}**"):
         assert label_postprocess(text, labels) == label
     assert label_postprocess(f"It is {label} or {other}.", labels) is None
+
+
+def test_a_list_of_labels_is_no_answer() -> None:
+    for text in ("positive\nnegative", "Positive - negative", "**positive**; **negative**", "positive, negative."):
+        assert label_postprocess(text, ["positive", "negative"]) is None, text
+    assert label_postprocess("positive\nPositive", ["positive", "negative"]) == "positive"

@@ -72,7 +72,7 @@ def test_a_dialogue_without_round_fails_at_use(template: Any) -> None:
         ({"A": ["{q}"]}, "the template of label 'A' is a list, not a string or a dialogue", "template.A"),
         ({"A": {"round": ROUND, "other": "x"}}, "a dialogue has no key 'other'", "template.A.other"),
         ({"begins": "x", "round": ROUND}, "a dialogue has no key 'begins'", "template.begins"),
-        ({"begin": "x", "rounds": ROUND}, "the template of label 'rounds' is a list", "template.rounds"),
+        ({"begin": "x", "rounds": ROUND}, "a dialogue has no key 'rounds'", "template.rounds"),
         ({"round": []}, "'round' must be a list of turns, but it is empty", "template.round"),
         ({"round": "{q}"}, "'round' must be a list of turns, but it is '{q}'", "template.round"),
         ({"round": ROUND[0]}, "'round' must be a list of turns, but it is {", "template.round"),

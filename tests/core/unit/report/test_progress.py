@@ -238,6 +238,26 @@ def test_the_time_left_is_not_less_than_is_waited_for() -> None:
     assert run.left() == "<1 s left"
 
 
+def test_the_time_left_does_not_rise_while_a_batch_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(10_000))
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    run = RunTally({"slow/data": 80}, [EndpointView("a", frozenset({"slow"}))])
+    tally = Tally("slow/data", 80)
+    run.begin(tally)
+    shown: list[str] = []
+    for _ in range(3):
+        for _ in range(10):  # a batch of 16 takes 10 s
+            now = float(next(seconds)) + 1
+            shown.append(run.left())
+        for _ in range(16):
+            tally.advance()
+    assert shown[:10] == [""] * 10
+    assert shown[10:] == [f"{left} s left" for left in range(39, 19, -1)]
+    now += 500  # a batch that takes longer than all others: the time left stays
+    assert run.left() == "10 s left"
+
+
 def test_the_time_left_is_that_of_the_slowest_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])

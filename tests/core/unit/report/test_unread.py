@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.core.e2e.project import Project
@@ -37,6 +39,32 @@ def test_an_empty_cell_is_told_where_an_editor_finds_it(project: Project) -> Non
     assert done.stdout.count("sums.jsonl:3") == 1
     assert "… -r --max-failures 1" in done.stdout
     assert "WARNING" not in done.stderr
+
+
+def test_another_postprocessor_is_tried_on_the_stored_answers(project: Project) -> None:
+    answers = {rf"^{n}\+{n}": f"Between {50 + n} apples and maybe {2 * n} pears, hard to tell" for n in range(8)}
+    project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', answers={answers!r})")
+    shown = project.run("run", "eval.py").stdout
+    [remedy] = [line for line in shown.splitlines() if "--postprocessor" in line]
+    assert "last_number_postprocess would give 100.0 %, and gsm8k_postprocess gives 0.0 %" in remedy
+    done = project.run(*shlex.split(remedy.partition("aisprompt ")[2]))
+    assert done.returncode == 0, done.stderr
+    [row] = project.summary()
+    assert (row["score"], row["unparsed"]) == (1.0, 0)
+    assert "--postprocessor" not in done.stdout
+
+
+def test_stored_answers_are_scored_with_other_parts(project: Project) -> None:
+    run(project, 2)
+    for options, score in (
+        (("--postprocessor", "none", "--evaluator", "ContainsEvaluator"), 1 / 8),
+        (("--postprocessor", "gsm8k_postprocess", "--evaluator", "AccEvaluator"), 1 / 8),
+    ):
+        done = project.run("score", "eval", *options)
+        assert done.returncode == 0, done.stderr
+        assert project.summary()[0]["score"] == score, options
+    done = project.run("score", "eval", "--postprocessor", "last_nmber_postprocess")
+    assert (done.returncode, "did you mean 'last_number_postprocess'?" in done.stderr) == (2, True)
 
 
 def test_the_speed_of_a_script_is_not_shown(project: Project) -> None:

@@ -71,7 +71,7 @@ def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch
     ("name", "others"),
     [
         ("first_option_postprocess", ["last_option_postprocess"]),
-        ("gsm8k_postprocess", ["math_postprocess_v2"]),
+        ("gsm8k_postprocess", ["math_postprocess_v2", "last_number_postprocess"]),
         ("humaneval_postprocess_v2", []),
         ("builtins.str", []),
     ],

@@ -41,7 +41,7 @@ def test_what_is_advised_exists() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "part"),
     [
-        ("postprocessors", "last_number_postprocess", "gsm8k_postprocess"),
+        ("postprocessors", "extract_last_number", "last_number_postprocess"),
         ("postprocessors", "extractFirstNumber", "first_number_postprocess"),
         ("postprocessors", "my.module.last_letter", "last_option_postprocess"),
         ("evaluators", "ExactMatchEvaluator", "EMEvaluator"),

@@ -62,8 +62,11 @@ def config(*datasets: dict[str, Any], **model: Any) -> dict[str, Any]:
 def test_a_run_returns_its_scores_and_samples() -> None:
     run = ais_prompt.run(config())
     assert (run.status, run.errors, run.path.parent.name) == ("finished", {}, "python")
-    scores = run.scores()
+    scores = run.scores(full=True)
     assert tuple(scores.columns) == Row.__struct_fields__
+    shown = ["dataset", "model", "metric", "score", "ci95_low", "ci95_high", "n"]
+    assert run.scores().equals(scores[shown])
+    assert run.scores(to="arrow").column_names == shown
     assert scores[["dataset", "model", "metric", "n", "failed"]].values.tolist() == [["sums", "fake", "accuracy", 8, 1]]
     assert scores.score[0] == pytest.approx(2 / 7)
     samples = run.samples()
@@ -254,7 +257,7 @@ def test_prompts_are_rendered_and_locked(folder: Path) -> None:
 
 def test_a_run_that_is_not_scored_says_so() -> None:
     run = ais_prompt.run(config(), mode="infer")
-    assert run.scores().note.tolist() == ["not scored: predictions only"]
+    assert run.scores(full=True).note.tolist() == ["not scored: predictions only"]
     assert run.samples()["status"].tolist()[:7] == [None] * 7 or run.samples()["status"].isna()[:7].all()
     scored = ais_prompt.run(config(), mode="eval", reuse="latest")
     assert scored.path == run.path

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import ais_prompt
@@ -29,6 +31,46 @@ def total(text: str) -> str:
 
 def last_word(text: str) -> str:
     return text.split()[-1].rstrip(".")
+
+
+def test_pairs_and_columns_are_rows() -> None:
+    pairs = [(row["question"], row["answer"]) for row in ROWS]
+    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    for data in (pairs, [*map(list, pairs)], columns, {name: tuple(values) for name, values in columns.items()}):
+        run = ais_prompt.evaluate(data, function=total, quiet=True)
+        assert (run.rows[0].score, run.rows[0].n) == (1.0, 6), data
+
+
+def test_numbers_and_booleans_that_a_function_returns_are_texts() -> None:
+    for value, gold in ((4, "4"), (4.5, "4.5"), (True, "True"), (Decimal("0.10"), "0.10"), (numpy.int64(4), "4")):
+        run = ais_prompt.evaluate(
+            [{"question": "2+2", "answer": gold}], function=lambda _, value=value: value, extract="none", quiet=True
+        )
+        assert run.samples(to="arrow").column("prediction").to_pylist() == [gold]
+        assert run.errors == {}
+
+
+def first_word(text: str) -> str:
+    return text.split()[0]
+
+
+def test_a_postprocessor_that_loses_most_phrasings_is_told_before_anything_is_asked() -> None:
+    for extract, told in ((first_word, True), (None, False)):
+        run = ais_prompt.evaluate(ROWS, function=total, extract=extract, quiet=True)
+        assert any("ordinary phrasings" in one.what for one in run.warnings) == told, extract
+
+
+def test_the_cause_of_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(_: str) -> str:
+        raise ValueError("no network")
+
+    for quiet in (True, False):
+        run = ais_prompt.evaluate(ROWS, function=broken, quiet=quiet)
+        assert list(run.errors) == ["broken/data"]
+        printed = capsys.readouterr().err
+        assert printed.count("broken raised ValueError: no network") == 1
+        assert "reuse='latest'" in printed
+        assert "`-r`" not in printed
 
 
 @pytest.mark.thorough

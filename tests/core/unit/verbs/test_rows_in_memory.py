@@ -106,8 +106,10 @@ def test_values_that_json_does_not_have_become_texts() -> None:
     [
         (7, "of type int, which has no rows"),
         ([], "there are no rows"),
-        ([["a", "b"]], "a row is no dict of column → value: ['a', 'b']"),
-        ({"question": ["a"]}, "the key 'question', which is no split"),
+        ([["a", "b", "c"]], "a row is no dict of column → value: ['a', 'b', 'c']"),
+        ({"question": "a"}, "the key 'question', which is no split"),
+        ({"tset": [{"question": "a"}]}, "the key 'tset', which is no split"),
+        ({"question": ["a", "b"], "answer": ["c"]}, "the key 'question', which is no split"),
         ([{"question": b"a", "answer": ""}], "a row holds b'a', of type bytes"),
     ],
 )
