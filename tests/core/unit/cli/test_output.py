@@ -171,7 +171,7 @@ def test_quiet_prints_results_and_errors_only(folder: Path) -> None:
     assert not [word for word in ("Next:", "Run folder", "asked:", "report.html") if word in done.stdout]
     failed = run_cli("run", "eval.py", "-q", folder=folder)
     assert failed.returncode == 1
-    assert failed.stderr.strip().startswith("1 of 8 samples failed")
+    assert failed.stderr.strip().startswith("exit code 1: 1 of 8 samples failed")
     assert run_cli("check", "eval.py", "-q", folder=folder).stdout == ""
     wrong = run_cli("check", "bad.py", "-q", folder=folder)
     assert (wrong.returncode, "GenInferencr" in wrong.stderr) == (2, True)
