@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.utils.protocols import members, type_words
     from ais_prompt.utils.steady_output import STDERR_PATIENCE, SteadyFile, open_standard_descriptors, standard_stream
+    from ais_prompt.utils.synonyms import PYTHON, ROLES, key_advice, key_meaning, part_meant
     from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_heading, print_table
     from ais_prompt.utils.temporary import (
         IN_MEMORY,
@@ -125,8 +126,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.utils.text import (
         NARROWEST,
-        PYTHON,
-        ROLES,
         VARIES,
         WIDEST_TERMINAL,
         Held,
@@ -134,13 +133,10 @@ if TYPE_CHECKING:
         counted,
         escaped,
         is_missing,
-        key_advice,
-        key_meaning,
         kind_of,
         listed,
         near_miss,
         one_line,
-        part_meant,
         printable,
         reviewable_json,
     )
