@@ -112,7 +112,6 @@ if TYPE_CHECKING:
         PRESETS,
         ServerOptions,
         ServerToStart,
-        StartsServer,
         read_server,
     )
     from ais_prompt.models.server.started import (
@@ -123,6 +122,7 @@ if TYPE_CHECKING:
         announcements,
         list_of,
     )
+    from ais_prompt.models.server.starts import StartsServer
     from ais_prompt.models.thoughts import (
         THINK_TAGS,
         THOUGHT_FORMS,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ais_prompt.report.score_lines import NO_GOLD, WORDS, without_gold
 from ais_prompt.report.score_notes import NAMED
-from ais_prompt.scoring import UNUSABLE_GOLD, TaskOutcome, value
+from ais_prompt.scoring import NOTHING_FOUND, UNUSABLE_GOLD, TaskOutcome, value
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.types import STATUSES, Prediction
 from ais_prompt.utils import counted, listed, printable
@@ -86,8 +86,10 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         if not (count := sum(counts)):
             continue
         worst = tasks[counts.index(max(counts))][0]
-        example = repr(_first(folder, worst)) if status == "unparsed" else ""
-        yield LostAnswers(WORDS[status], count, _reasons(outcomes) if status == "failed" else example)
+        example = "" if status == "truncated" else _reasons(outcomes, status)
+        if status == "unparsed" and not example:
+            example = repr(_first(folder, worst))
+        yield LostAnswers(WORDS[status], count, example)
     if count := sum(golds for *_, golds in tasks):
         first = next(task for task, _, golds in tasks if golds)
         yield LostAnswers(NO_GOLD, count, row=_row_without_gold(folder, first))
@@ -142,13 +144,13 @@ def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:
     return read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
 
 
-def _reasons(tasks: Iterable[TaskOutcome]) -> str:
-    """Return why answers failed: ``timeout 3, http_500 1``."""
+def _reasons(tasks: Iterable[TaskOutcome], status: str) -> str:
+    """Return why answers failed, ``timeout 3, http_500 1``, or are unparsed, but for the ordinary reason."""
     found: Counter[str] = Counter()
     for task in tasks:
         for reason, count in task.scores[0].reasons.items() if task.scores else ():
             state, _, why = reason.partition(": ")
-            if state == "failed" and why != UNUSABLE_GOLD:
+            if state == status and why not in (UNUSABLE_GOLD, NOTHING_FOUND):
                 found[why] += count
     return listed((f"{why} {count}" for why, count in found.most_common()), NAMED)
 

@@ -12,7 +12,18 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import BOLD
-from ais_prompt.scoring import UNUSABLE_GOLD, Row, TaskOutcome, best_rows, models_of, pivot, right_answers, span, value
+from ais_prompt.scoring import (
+    UNUSABLE_GOLD,
+    Row,
+    TaskOutcome,
+    best_rows,
+    is_starred,
+    models_of,
+    pivot,
+    right_answers,
+    span,
+    value,
+)
 from ais_prompt.types import STATUSES
 from ais_prompt.utils import fitted, printable
 
@@ -68,13 +79,20 @@ def print_score_lines(
         )
         if cell_len(line.plain) + 4 + cell_len(words.plain) <= console.width:
             line.append("    ").append_text(words)
-            line.rstrip()
-            console.print(line, soft_wrap=True)
-            continue
+            words = Text()
         line.rstrip()
         console.print(line, soft_wrap=True)
-        for wrapped in words.wrap(console, max(console.width - _INDENT, 1)):
-            console.print(Text(" " * _INDENT).append_text(wrapped), soft_wrap=True)
+        for below in filter(None, (words, _bounds(row))):
+            for wrapped in below.wrap(console, max(console.width - _INDENT, 1)):
+                console.print(Text(" " * _INDENT).append_text(wrapped), soft_wrap=True)
+
+
+def _bounds(row: Row) -> Text:
+    """Return what the score could be, where many answers have none: from all of them wrong to all of them right."""
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    if not bounds or row.of is not None or not is_starred(row):
+        return Text()
+    return Text(f"{bounds} if the answers without a score were all wrong or all right", "dim")
 
 
 def states_of(row: Row, without_gold: int = 0) -> dict[str, int]:

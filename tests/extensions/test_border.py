@@ -87,6 +87,8 @@ def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str
             yield name, ["run", "eval.py", "--gate", f"{name.removeprefix('--gate ')} <= 1"]
         elif name.startswith("-m "):
             yield name, ["run", "eval.py", *name.split()]
+        elif name == "--num-warmups":  # a peer has it in every mode, so that a run takes it with a note
+            yield name, ["run", "eval.py", "-m", "perf", name, "1"]
         elif name.startswith("--"):
             yield name, ["run", "eval.py", name, "x"]
         elif name.endswith("="):

@@ -96,10 +96,10 @@ def test_the_key_is_sent_and_stands_nowhere(api: Project, server: MockServer) ->
 
 
 def test_passing_failures_are_asked_again(api: Project, server: MockServer) -> None:
-    server.follow({"times": 3, "status": 503, "body": {"error": {"message": "busy"}}})
+    server.follow({"times": 2, "status": 503, "body": {"error": {"message": "busy"}}})
     done = api.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
-    assert sum(line["completions"][0]["attempts"] for line in api.predictions()) == 11
+    assert sum(line["completions"][0]["attempts"] for line in api.predictions()) == 10
 
 
 def test_a_wrong_key_stops_the_run_at_once(api: Project, server: MockServer) -> None:

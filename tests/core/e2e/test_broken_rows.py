@@ -194,7 +194,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
     ),
     "VqaAccuracyEvaluator": text_case("VqaAccuracyEvaluator", ["Oslo"] * 10),
 }
-OF_PEERS: Final = {"PeerCascadeEvaluator", "PeerEvaluator", "PeerJudgeEvaluator"}
+OF_PEERS: Final = {"PeerCascadeEvaluator", "PeerEvaluator", "PeerJudgeEvaluator", "PeerRepeatEvaluator"}
 """Evaluators that run code of another program."""
 OTHER_NAMES: Final = {"HumanEvaluator", "MATHEvaluator"}
 

@@ -59,9 +59,9 @@ def test_without_the_switch_nothing_is_asked(project: Project, verb: str) -> Non
 
 def test_with_the_switch_programs_are_scored(project: Project) -> None:
     assert project.run("check", "eval.py", "--allow-code-execution").returncode == 0
-    done = project.run("run", "eval.py", "--allow-code-execution")
+    done = project.run("run", "eval.py", "--allow-code-execution", "-v")
     assert done.returncode == 0, done.stderr
-    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line and "--audit" not in line]
     assert again.endswith(" --allow-code-execution")
     rows = {row["metric"]: row for row in project.summary()}
     assert {metric: row["score"] for metric, row in rows.items()} == {"accuracy": 0.25, "forbidden": 0.25}
@@ -114,16 +114,16 @@ def test_a_hostile_answer_changes_no_other_score(project: Project) -> None:
 
 def test_a_sandbox_of_the_user_is_tried_before_anything_is_asked(project: Project) -> None:
     project.write_config(models=MODEL, datasets=DATASET.replace("timeout=300", "sandbox='no-such-command --flag'"))
-    done = project.run("run", "eval.py", "--allow-code-execution=unsafe")
+    done = project.run("run", "eval.py", "--allow-code-execution=unsafe", "-v")
     assert done.returncode == 3 or done.returncode == 2
     assert "no program runs behind `no-such-command --flag`" in done.stderr
     assert not (project.root / "outputs").exists()
 
 
 def test_unsafe_is_passed_on(project: Project) -> None:
-    done = project.run("run", "eval.py", "--allow-code-execution=unsafe")
+    done = project.run("run", "eval.py", "--allow-code-execution=unsafe", "-v")
     assert done.returncode == 0, done.stderr
-    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line and "--audit" not in line]
     assert again.endswith(" --allow-code-execution=unsafe")
 
 

@@ -50,6 +50,7 @@ def test_exit_code_and_output_are_those_of_a_process(project: Project, args: tup
 
 @pytest.mark.process
 def test_a_run_prints_what_it_prints_in_a_process(project: Project) -> None:
+    assert project.run("run", "eval.py").returncode == 0  # both runs can be compared with it
     inside, outside = project.run("run", "eval.py"), project.run_process("run", "eval.py")
     assert inside.returncode == outside.returncode == 0
     assert without_times(inside.stdout) == without_times(outside.stdout)

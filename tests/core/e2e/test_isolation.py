@@ -54,6 +54,7 @@ OUR_OWN = {
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
     "SendsBodies",  # what a prompt viewer shows of shipped models
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
+    *("OffersTools", "RunsPrograms"),  # of shipped inferencers and evaluators
     "YieldsAnswers",  # of local models, which hand back each answer as it ends
     *("ChecksRequests", "LimitsStops"),  # of shipped models, before anything is asked
     "HasAccount",  # separates limits

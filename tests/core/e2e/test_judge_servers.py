@@ -194,13 +194,13 @@ def test_scoring_asks_the_judges_of_all_datasets_at_the_same_time(
     project: Project, server: MockServer, judge: MockServer
 ) -> None:
     server.follow({})
-    write(project, served(server), [judged_by(served(judge, "judge"))] * 4, size=1)
+    write(project, served(server), [judged_by(served(judge, "judge"))] * 4, size=2)
     assert project.run("run", "eval.py", "-m", "infer").returncode == 0
     assert verdicts(project) == {}
     judge.follow({**VERDICT, "latency": 0.5})
     done = project.run("score", "eval")
     assert done.returncode == 0, done.stderr
-    assert judge.stats()["most_in_flight"] == 4
+    assert judge.stats()["most_in_flight"] >= 4  # two questions of each dataset, of which the first goes alone
     assert scores(project) == {f"part{part}": 1.0 for part in range(4)}
 
 

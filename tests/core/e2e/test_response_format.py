@@ -36,7 +36,7 @@ def test_it_is_sent_and_the_answers_are_validated(project: Project, server: Mock
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     assert [request["body"]["response_format"] for request in server.requests()] == 2 * [{"type": "json_object"}]
-    assert "1 unparsed" in done.stdout
+    assert "1 no answer" in done.stdout
     assert "50.0 %" in done.stdout
 
 

@@ -99,7 +99,7 @@ def test_a_server_is_offered_tools_and_its_calls_are_compared(
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     assert "25.0 %" in done.stdout
-    assert "1 unparsed" in done.stdout
+    assert "1 no answer" in done.stdout
     for request in server.requests():
         assert request["body"]["tools"] == SENT[kind]
         assert request["body"]["tool_choice"] == ({"type": "auto"} if kind == "AnthropicModel" else "auto")
@@ -133,7 +133,7 @@ def test_odd_calls_cost_their_sample_only(project: Project, server: MockServer, 
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert "25.0 %" in done.stdout
-    assert "1 unparsed" in done.stdout
+    assert "1 no answer" in done.stdout
 
 
 def test_other_tools_are_another_request(project: Project, server: MockServer) -> None:
@@ -159,7 +159,7 @@ def test_a_scripted_model_calls_tools_and_view_prompt_names_them(project: Projec
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     assert "50.0 %" in done.stdout
-    assert "1 unparsed" in done.stdout
+    assert "1 no answer" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_served_answer_is_timed(server: MockServer, kind: type[OpenAIModel]) -
         ({"events": ["{", "[DONE]"]}, "broken_stream"),
         ({"events": ['{"error": {"message": "the engine died"}}']}, "broken_stream"),
         ({"events": ["[DONE]"]}, "empty_choices"),
-        ({"raw": "<html>busy</html>"}, "broken_stream"),
+        ({"raw": "<html>busy</html>"}, "bad_body"),
         ({"status": 503, "body": {"error": "busy"}}, "http_503"),
     ],
 )
