@@ -61,8 +61,8 @@ def test_with_the_switch_programs_are_scored(project: Project) -> None:
     assert project.run("check", "eval.py", "--allow-code-execution").returncode == 0
     done = project.run("run", "eval.py", "--allow-code-execution", "-v")
     assert done.returncode == 0, done.stderr
-    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line and "--audit" not in line]
-    assert again.endswith(" --allow-code-execution")
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    assert again.endswith(" --allow-code-execution --audit")
     rows = {row["metric"]: row for row in project.summary()}
     assert {metric: row["score"] for metric, row in rows.items()} == {"accuracy": 0.25, "forbidden": 0.25}
     assert (rows["accuracy"]["scored"], rows["accuracy"]["unparsed"]) == (3, 1)
@@ -123,8 +123,8 @@ def test_a_sandbox_of_the_user_is_tried_before_anything_is_asked(project: Projec
 def test_unsafe_is_passed_on(project: Project) -> None:
     done = project.run("run", "eval.py", "--allow-code-execution=unsafe", "-v")
     assert done.returncode == 0, done.stderr
-    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line and "--audit" not in line]
-    assert again.endswith(" --allow-code-execution=unsafe")
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    assert again.endswith(" --allow-code-execution=unsafe --audit")
 
 
 def test_the_switch_takes_nothing_but_unsafe(project: Project) -> None:
