@@ -54,6 +54,7 @@ def first_word(text: str) -> str:
     return text.split()[0]
 
 
+@pytest.mark.process
 def test_a_postprocessor_that_loses_most_phrasings_is_told_before_anything_is_asked() -> None:
     for extract, told in ((first_word, True), (None, False)):
         run = ais_prompt.evaluate(ROWS, function=total, extract=extract, quiet=True)
