@@ -156,8 +156,7 @@ def test_the_tests_of_the_core_need_no_extension(tmp_path: Path) -> None:
     shutil.copytree(ROOT, tmp_path / "core", ignore=ignored, symlinks=True)
     for name in shipped():
         shutil.rmtree(tmp_path / "core/ais_prompt/extensions" / name)
-    for folder in ("extensions", "peer_loaders"):  # the second has what needs the programs of peers
-        shutil.rmtree(tmp_path / "core/tests" / folder)
+    shutil.rmtree(tmp_path / "core/tests/extensions")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "core")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--quick", "--tb=short", "-p", "no:cacheprovider"],
