@@ -12,7 +12,7 @@ from typing import Final
 
 import ais_prompt
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.config import told_options
+from ais_prompt.config import declared_options
 from ais_prompt.extension import Extension, import_object, shipped
 from ais_prompt.names import HOMES, MODULES
 
@@ -39,7 +39,7 @@ def names_of(one: Extension) -> list[str]:
     """
     parts = (name for homes in one.parts.values() for name in homes)
     brought = (name for homes in one.options.values() for name in homes)
-    told = (told_options(import_object(mode.options)) for mode in one.modes.values())
+    told = (declared_options(import_object(mode.options)) for mode in one.modes.values())
     options = (flag for own in told for option in own.values() for flag in option.flags)
     modes = (f"-m {name}" for name in one.modes)
     sections = (f"{name}=" for name in one.sections)

@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.cli.options import added, option_of
 from ais_prompt.cli.verb import GIVEN, Verb
-from ais_prompt.config import refuse_lone_options, told_options
+from ais_prompt.config import declared_options, refuse_lone_options
 from ais_prompt.extension import REINSTALL, ModeEntry, import_object, missing_extension
 from ais_prompt.steps import extensions
 
@@ -94,7 +94,7 @@ def mode_options(command: Command) -> Command:
     options = [
         option_of(owner, name, help=f"{_belongs_to(mode)}{option.spec.meaning}")
         for owner, mode in _owners().items()
-        for name, option in told_options(owner).items()
+        for name, option in declared_options(owner).items()
     ]
     return added(options)(command)
 
@@ -108,7 +108,7 @@ class CommandWithModes(Verb):
         given, _, _ = self.make_parser(ctx).parse_args(list(ctx.meta.get(GIVEN, ())))
         if (mode := modes().get(given.get("mode", ""))) is not None:
             owner = import_object(mode.options)
-            options = (one for one in self.params if one.name in told_options(owner))
+            options = (one for one in self.params if one.name in declared_options(owner))
             records = [record for one in options if (record := one.get_help_record(ctx))]
             prefix = _belongs_to(_owners()[owner])
             with formatter.section(f"-m {given['mode']}, which {mode.line}"):
@@ -122,7 +122,7 @@ def _belongs_to(mode: str) -> str:
 
 def mode_option_names() -> list[str]:
     """Return the names of the options of all modes in a command."""
-    return [name for owner in _owners() for name in told_options(owner)]
+    return [name for owner in _owners() for name in declared_options(owner)]
 
 
 def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any], Any]:
@@ -139,11 +139,11 @@ def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any]
 
     own = None
     for owner, first in _owners().items():
-        given = owner(**{name: values[name] for name in told_options(owner)})
+        given = owner(**{name: values[name] for name in declared_options(owner)})
         if mode in modes() and import_object(modes()[mode].options) is owner:
             own = given
             refuse_lone_options(own)
-        for name, option in told_options(owner).items():
+        for name, option in declared_options(owner).items():
             if given is not own and getattr(given, name) != option.default:
                 [flag] = option.flags
                 raise ConfigError(f"{flag} is an option of -m {first}", where=flag, fix=f"add -m {first}")

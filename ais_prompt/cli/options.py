@@ -21,7 +21,7 @@ from ais_prompt.cli.completion import complete_config, complete_name, complete_r
 from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
-from ais_prompt.config import Options, refuse_lone_options, told_options
+from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.errors import ConfigError
 from ais_prompt.steps import brought_options, steps
 from ais_prompt.verbs import Session
@@ -49,7 +49,7 @@ _WRITTEN = (str, list, bool)
 
 def names_of(*groups: OptionGroup) -> list[str]:
     """Return the names of the options of some groups in a command."""
-    return [name for name, option in told_options(Options).items() if option.spec.group in groups]
+    return [name for name, option in declared_options(Options).items() if option.spec.group in groups]
 
 
 CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
@@ -62,7 +62,7 @@ FURTHER: Final[Mapping[str, Container[str]]] = {
     "Configs of other programs": BROUGHT,
 }
 """The options of a config that ``--help-all`` shows too."""
-SESSION_NAMES: Final = [name for name, option in told_options(Session).items() if option.flags]
+SESSION_NAMES: Final = [name for name, option in declared_options(Session).items() if option.flags]
 """The parameters of one session of a run."""
 
 
@@ -110,7 +110,7 @@ def option_of(owner: type, name: str, more: str = "", **changes: Any) -> Callabl
         more: what only the command line knows, at the end of its help.
         changes: arguments of `click.option` that differ in the command.
     """
-    option = told_options(owner)[name]
+    option = declared_options(owner)[name]
     spec, default = option.spec, option.default
     arguments = {"help": spec.meaning + more, "metavar": spec.metavar, "shell_complete": _COMPLETED.get(name)}
     if default:

@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     )
     from ais_prompt.config.notes import Note, NoteList
     from ais_prompt.config.options import (
+        DeclaredOption,
         HfType,
         Need,
         OptionGroup,
         Options,
         OptionSpec,
-        ToldOption,
+        declared_options,
         in_python,
         refuse_lone_options,
-        told_options,
     )
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader

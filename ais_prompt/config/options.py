@@ -1,4 +1,4 @@
-"""The options that say which config is meant, and what of it is run: each is told once, in `Options`.
+"""Options that select a config and the part of it to run. Each option is declared once, in `Options`.
 
 From the fields come the options of the command line (`ais_prompt.cli.options`), the keywords of the Python API
 (`ais_prompt.verbs.api`), and what both say about them. Only the standard library is imported: ``--help`` loads this.
@@ -250,14 +250,14 @@ class Options:
         return Budget(self.max_requests, self.max_tokens_total, self.max_cost)
 
 
-class ToldOption(NamedTuple):
-    """An option: a field, with what is told of it.
+class DeclaredOption(NamedTuple):
+    """An option: a field and its declaration.
 
     Attributes:
         name: of the field; the parameter of a command and the keyword of Python have the same name.
         kind: its type.
         default: its default.
-        spec: what is told of it.
+        spec: its declaration.
     """
 
     name: str
@@ -278,13 +278,13 @@ class ToldOption(NamedTuple):
 
 
 @cache
-def told_options(owner: type) -> Mapping[str, ToldOption]:
+def declared_options(owner: type) -> Mapping[str, DeclaredOption]:
     """Return the options among the fields of a dataclass such as `Options`, by name and in their order."""
-    found: dict[str, ToldOption] = {}
+    found: dict[str, DeclaredOption] = {}
     for one in fields(owner):
         if hasattr(one.type, "__metadata__"):
             kind, spec = get_args(one.type)
-            found[one.name] = ToldOption(one.name, kind, one.default, spec)
+            found[one.name] = DeclaredOption(one.name, kind, one.default, spec)
     return found
 
 
@@ -298,7 +298,7 @@ def refuse_lone_options(options: Any) -> None:
         ConfigError: the other is not given.
     """
     owner: type = type(options)
-    for option in told_options(owner).values():
+    for option in declared_options(owner).values():
         need = option.spec.needs
         if need and getattr(options, option.name) != option.default and not getattr(options, need.name):
             [flag] = option.flags

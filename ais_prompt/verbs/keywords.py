@@ -1,6 +1,6 @@
 """Options as keywords of the Python API.
 
-Names and types are written out for type checkers and editors; what they mean is told in `Options` and `Session`.
+Names and types are written out for type checkers and editors; `Options` and `Session` document their meaning.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, cast
 
-from ais_prompt.config import HfType, Options, in_python, plain_value, refuse_lone_options, told_options
+from ais_prompt.config import HfType, Options, declared_options, in_python, plain_value, refuse_lone_options
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.utils import listed
 from ais_prompt.verbs.run_session import RunMode, Session
@@ -61,7 +61,7 @@ class EvaluateOptions(TypedDict, total=False):
 
 
 for _keywords in (ConfigOptions, RunOptions, EvaluateOptions):
-    _told = {**told_options(Options), **told_options(Session)}
+    _told = {**declared_options(Options), **declared_options(Session)}
     _meanings = (f"    {name}: {_told[name].in_words_of_python}\n" for name in _keywords.__annotations__)
     _keywords.__doc__ = f"{_keywords.__doc__}\n\nAttributes:\n{''.join(_meanings)}"
 
@@ -97,7 +97,7 @@ def _as_field(name: str, value: Any) -> Any:
     """
     if name == "overrides":
         return override_texts(value)
-    if told_options(Options)[name].default == ():
+    if declared_options(Options)[name].default == ():
         names = (value,) if isinstance(value, str) else tuple(value)
         if wrong := [one for one in names if not isinstance(one, str)]:
             raise ConfigError(

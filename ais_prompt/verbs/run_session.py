@@ -1,4 +1,4 @@
-"""What belongs to one session of a run and not to its config: each option is told once, in `Session`.
+"""Options of one session of a run that its config does not hold. Each option is declared once, in `Session`.
 
 As in `ais_prompt.config.options`, options of the command line and keywords of the Python API come from the fields.
 Only the standard library is imported: ``run --help`` loads this.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ais_prompt.cli.modes import ModeRun, RunMode
 from ais_prompt.cli.options import names_of, shown_command
 from ais_prompt.cli.verb import echo, hanging, hint, offer, report
-from ais_prompt.config import told_options
+from ais_prompt.config import declared_options
 from ais_prompt.extensions.perf.options import LoadOptions, ToolName
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _refuse(run: ModeRun) -> None:
 
 
 def _flags(name: str) -> list[str]:
-    return told_options(LoadOptions)[name].flags
+    return declared_options(LoadOptions)[name].flags
 
 
 def _perf(run: ModeRun) -> PerfSpec:

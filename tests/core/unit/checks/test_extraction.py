@@ -25,7 +25,7 @@ def no_text(text: str) -> str | None:
 
 
 RESULTS = {"a result", "what comes out", "Chinese, a result"}
-"""Phrasings of results, as nobody says of an option."""
+"""Phrasings of results that do not fit the label of an option."""
 
 
 def extraction(

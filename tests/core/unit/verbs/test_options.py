@@ -1,4 +1,4 @@
-"""An option is told once: the command line and the Python API read the fields of `Options` and `Session`."""
+"""The command line and the Python API take their options from the fields of `Options` and `Session`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pytest
 
 from ais_prompt.cli.options import read_options, taken
 from ais_prompt.cli.run import run
-from ais_prompt.config import Options, ToldOption, told_options
+from ais_prompt.config import DeclaredOption, Options, declared_options
 from ais_prompt.errors import ConfigError
 from ais_prompt.verbs import FailureLimit, Session
 from ais_prompt.verbs.keywords import ConfigOptions, EvaluateOptions, RunOptions, read_keywords, split_keywords
 
-OF_CONFIG = told_options(Options)
-OF_SESSION = told_options(Session)
+OF_CONFIG = declared_options(Options)
+OF_SESSION = declared_options(Session)
 TOLD = {**OF_CONFIG, **OF_SESSION}
 
 
-def keywords_of(told: typing.Mapping[str, ToldOption]) -> set[str]:
+def keywords_of(told: typing.Mapping[str, DeclaredOption]) -> set[str]:
     return {name for name, option in told.items() if option.spec.is_keyword}
 
 
@@ -38,7 +38,7 @@ def members(kind: Any) -> Iterator[Any]:
         yield Sequence[str] if kind == tuple[str, ...] else kind
 
 
-def words(option: ToldOption) -> list[str]:
+def words(option: DeclaredOption) -> list[str]:
     """Return words of a command that give an option a value of its own."""
     if option.kind is bool:
         return [option.flags[-1]]
@@ -83,7 +83,7 @@ def parsed(owner: type[Options] | type[Session], args: list[str]) -> Any:
 @pytest.mark.parametrize("owner", [Options, Session])
 def test_an_option_of_the_command_line_changes_its_field_and_no_other(owner: type[Options] | type[Session]) -> None:
     of_command = {parameter.name: parameter for parameter in run.params if isinstance(parameter, click.Option)}
-    for name, option in told_options(owner).items():
+    for name, option in declared_options(owner).items():
         if option.flags:
             assert of_command[name].opts == option.flags
             assert (of_command[name].help or "").startswith(option.spec.meaning)
