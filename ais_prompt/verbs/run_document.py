@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
 from ais_prompt.comparison import DifferenceEntry
 from ais_prompt.engine import RequestEstimate
@@ -76,19 +76,7 @@ def task_ends(outcomes: Iterable[TaskOutcome]) -> list[TaskEnd]:
 
 def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:
     """Return what tasks would ask."""
-    return [
-        TaskEstimate(
-            task=one.task,
-            samples=one.samples,
-            requests=one.requests,
-            judge_requests=one.judge_requests,
-            input_tokens=one.input_tokens,
-            output_tokens=one.output_tokens,
-            least_cost=one.least_cost,
-            most_cost=one.most_cost,
-        )
-        for one in found
-    ]
+    return convert(found, list[TaskEstimate], from_attributes=True)
 
 
 def _state(outcome: TaskOutcome) -> Literal["scored", "predictions", "paused", "failed"]:

@@ -6,7 +6,7 @@ Settings that all ``chatml_datasets`` share are read from the config that OpenCo
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from string import ascii_uppercase
@@ -95,17 +95,13 @@ def custom_dataset(
     gold = values.get("output_column", ANSWER if ANSWER in columns else None)
     human = "Question: {question}" + "".join(f"\n{one}. {{{one}}}" for one in options) if is_choice else "{question}"
     labels = options if is_choice and values.get("infer_method") == "ppl" else []
-    scoring: dict[str, Any] = {"evaluator": {"type": "AccEvaluator"}}
-    if "evaluator" in values:
-        scoring = {"evaluator": {"type": values["evaluator"], **values.get("evaluator_kwargs", {})}}
-    elif is_circular:
-        name = _CIRCULAR_EVALUATORS["ppl" if labels else "gen"]
-        scoring = {"evaluator": {"type": name, **({} if labels else {"options": options})}}
-    elif is_choice and not labels and peer_scores:
-        scoring = {"evaluator": {"type": "PeerEvaluator", "cls": SIMILAR_OPTION, "kwargs": {"options": options}}}
-    elif is_choice and not labels:
-        letters = "".join(options)
-        scoring["pred_postprocessor"] = {"type": "first_option_postprocess", "options": letters}
+    scoring = _scoring(
+        values,
+        options if is_choice else [],
+        by_likelihood=bool(labels),
+        is_circular=is_circular,
+        peer_scores=peer_scores,
+    )
     bot = values.get("bot_prompt", f"{'Answer: ' if is_choice else ''}{{{gold}}}")
     human = values.get("human_prompt", human)
     template = values.get("template") or (
@@ -131,6 +127,25 @@ def custom_dataset(
         },
         **({"eval_cfg": scoring} if gold else {}),
         **{key: values[key] for key in ("n", "k") if key in values},
+    }
+
+
+def _scoring(
+    values: Mapping[str, Any], options: Sequence[str], *, by_likelihood: bool, is_circular: bool, peer_scores: bool
+) -> dict[str, Any]:
+    """Return the ``eval_cfg`` of a file; without options, a question has a free answer."""
+    if "evaluator" in values:
+        return {"evaluator": {"type": values["evaluator"], **values.get("evaluator_kwargs", {})}}
+    if is_circular:
+        name = _CIRCULAR_EVALUATORS["ppl" if by_likelihood else "gen"]
+        return {"evaluator": {"type": name, **({} if by_likelihood else {"options": options})}}
+    if not options or by_likelihood:
+        return {"evaluator": {"type": "AccEvaluator"}}
+    if peer_scores:
+        return {"evaluator": {"type": "PeerEvaluator", "cls": SIMILAR_OPTION, "kwargs": {"options": options}}}
+    return {
+        "evaluator": {"type": "AccEvaluator"},
+        "pred_postprocessor": {"type": "first_option_postprocess", "options": "".join(options)},
     }
 
 

@@ -43,23 +43,25 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield page
 
 
-@pytest.fixture(scope="session")
-def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    folder = make_sample_run(tmp_path_factory.mktemp("runs"))
+def with_english_report(folder: RunFolder) -> RunFolder:
+    """Write the report of a run, whatever the locale is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AISPROMPT_LANG", "en")
         write_report(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = make_sample_run(tmp_path_factory.mktemp("runs"))
+    return with_english_report(folder)
 
 
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run of one model and one dataset."""
     folder = make_small_run(tmp_path_factory.mktemp("small"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AISPROMPT_LANG", "en")
-        write_report(folder)
-    return folder
+    return with_english_report(folder)
 
 
 @pytest.fixture(scope="session")
