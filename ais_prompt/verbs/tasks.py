@@ -180,7 +180,7 @@ class _Steps:
             self._fail(task, error)
             return []
         jobs: list[TaskJob] = []
-        for scoring in task.scorings:
+        for scoring in (one for one in task.scorings if one.dataset.judges):
             questions = JudgeQuestions(scoring, self._scoring.answers_to_judge)
             jobs += [
                 JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
