@@ -104,8 +104,8 @@ class Fit(NamedTuple):
 
     def covariance(self) -> Array:
         """Return the covariance of ``values`` if all battles were independent."""
-        found: Array = np.linalg.pinv(self.information)[: len(self.values), : len(self.values)]
-        return found
+        inverse: Array = np.linalg.pinv(self.information).astype(np.float64)
+        return inverse[: len(self.values), : len(self.values)]
 
 
 def fit_model(design: Design, weights: Array, ridge: Ridge, start: Fit | None = None) -> Fit:
@@ -115,7 +115,7 @@ def fit_model(design: Design, weights: Array, ridge: Ridge, start: Fit | None = 
         weights: of the rows of the design.
         start: parameters near the result.
     """
-    prior: Array = np.repeat(np.array(ridge, np.float64), [len(design.models), len(design.effects)])
+    prior = np.array([ridge[0]] * len(design.models) + [ridge[1]] * len(design.effects), np.float64)
     if ridge[0] or reached(design, weights).all():
         found = _maximum(design, weights, prior, start)
         if found is not None:
