@@ -127,6 +127,21 @@ class DatasetKeys(Struct, frozen=True, kw_only=True):
     k: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", read=as_list)] = ()
 
 
+class EvaluatorKeys(Struct, frozen=True, kw_only=True):
+    """One of several evaluators. Further keys are arguments of the class that `type` names.
+
+    Attributes:
+        type: the class of the evaluator.
+        pred_postprocessor: takes the answer out of the model's text.
+        dataset_postprocessor: takes the answer out of the gold.
+    """
+
+    type: Annotated[Text, Key("a class, a registered name or a dotted path")]
+    args: Mapping[str, Any]
+    pred_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
+    dataset_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
+
+
 class TemplateKeys(Struct, frozen=True, kw_only=True):
     """A `template` with only these keys is a dialogue. With any other key it is a table of label → text or dialogue.
 
@@ -381,6 +396,7 @@ TABLES: Final = (
     TEMPLATE,
     TURN,
     EVAL,
+    KeyTable("One of several evaluators", "datasets[i].eval_cfg.evaluator[j]", EvaluatorKeys),
     KeyTable("baseline", "datasets[i].eval_cfg.evaluator.baseline", ReferenceAnswersSpec),
     SUMMARIZER,
     GROUP,

@@ -154,6 +154,11 @@ class TaskJob:
         """The datasets whose rows the job needs until it is over."""
         return (self.task.dataset,)
 
+    @property
+    def others(self) -> Sequence[RunFolder]:
+        """Other folders in which answers to its requests may be."""
+        return self._shard.others if self._shard else ()
+
     def open(self) -> None:
         """Read the data, check them, open the files, and find out which samples are answered already.
 
@@ -173,7 +178,7 @@ class TaskJob:
             predictions = files.enter_context(prediction_sorter(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
-            of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
+            of_shards = JournalView(*(one.journal(*names) for one in self.others))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
             # Where answers come from: the own journal, then those of other shards, then the cache.
             answers = EarlierAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)

@@ -179,12 +179,15 @@ class _Steps:
         if error := self._references.error_for(task):
             self._fail(task, error)
             return []
-        questions = JudgeQuestions(task, self._scoring.answers_to_judge)
-        self._judging[task.name] = len(task.dataset.judges)
-        return [
-            JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
-            for judge in task.dataset.judges
-        ]
+        jobs: list[TaskJob] = []
+        for scoring in (one for one in task.scorings if one.dataset.judges):
+            questions = JudgeQuestions(scoring, self._scoring.answers_to_judge)
+            jobs += [
+                JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
+                for judge in scoring.dataset.judges
+            ]
+        self._judging[task.name] = len(jobs)
+        return jobs
 
     def _judge_is_over(self, job: JudgeJob, error: AisPromptError | None) -> None:
         """Score a task when its last judge was asked; it fails if a judge could not be asked."""
@@ -228,7 +231,7 @@ class _ReferenceAnswers:
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        self._open = {task.name for task in tasks if task.spec.is_reference}
+        self._open = {task.name for task in tasks if _reference_of(task.spec) == task.name}
         self._failed: dict[str, AisPromptError] = {}
         self._waiting: dict[str, list[AnsweredTask]] = {}
         self._lock = threading.Lock()
@@ -371,14 +374,22 @@ class JudgeJob(TaskJob):
             open_progress, asking: as for `TaskJob`.
         """
         own = replace(asking, retry_truncated=None)
-        super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
+        self._model, self._evaluator = answered.task.spec.model.abbr, questions.asked_by
+        self._run = folder
+        super().__init__(Task(judge, questions), folder.judge(self._model, self._evaluator), open_progress, own)
         self.answered = answered
 
     @property
     def cache_name(self) -> str:
         """The questions about each model's answers are others, and are asked beside each other."""
         judged = self.answered.task.spec
-        return f"{judged.dataset.abbr}@{judged.model.abbr}"
+        return "@".join(filter(None, (judged.dataset.abbr, judged.model.abbr, self._evaluator)))
+
+    @property
+    def others(self) -> Sequence[RunFolder]:
+        """The replies that it gave to other evaluators, or while the dataset had no other evaluators."""
+        own = self._run.judge(self._model, self._evaluator)
+        return [one for one in self._run.judges(self._model) if one != own]
 
     @property
     def datasets(self) -> Sequence[PlannedDataset]:
