@@ -53,7 +53,7 @@ _NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?",
 
 
 def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
-    """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all; a file that is the same is kept.
+    """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all. The same file is kept.
 
     Args:
         folder: where they are written.

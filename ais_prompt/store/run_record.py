@@ -94,7 +94,7 @@ class RunRecord:
             "config_digest": digest(config),
             "versions": versions(),
             "tasks": before.get("tasks", {}),
-            "stamps": before.get("stamps", {}),
+            "stamps": dict(before.get("stamps", {})),
         }
         self._used_before = Used.from_json(before.get("used", {}))
         if "used" in before:
