@@ -126,9 +126,14 @@ def _opening(asked: Sequence[Request]) -> Hashable:
 
 def _plain_messages(asked: Sequence[Request]) -> tuple[tuple[tuple[str, Content], ...], ...]:
     """Return the prompts of requests if all of them are messages of role and text; empty if not."""
-    prompts = [request.prompt for request in asked if not isinstance(request.prompt, str)]
-    if len(prompts) < len(asked) or any(
-        message.extra or not isinstance(message.content, str) for prompt in prompts for message in prompt
-    ):
-        return ()
-    return tuple(tuple((message.role, message.content) for message in prompt) for prompt in prompts)
+    opening = []
+    for request in asked:
+        if isinstance(request.prompt, str):
+            return ()
+        messages = []
+        for message in request.prompt:
+            if message.extra or not isinstance(message.content, str):
+                return ()
+            messages.append((message.role, message.content))
+        opening.append(tuple(messages))
+    return tuple(opening)
