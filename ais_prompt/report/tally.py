@@ -67,10 +67,8 @@ class Tally:
         return time.monotonic() - self.start
 
     def last_line(self) -> str:
-        """``[demo/addition] 200/200 100 % · 0 failed · 31 requests/s · in 6 s``; "stopped after" if some are left."""
-        ending = "in" if self.done >= self.total else "stopped after"
-        parts = (self.head(), self.rates(), f"{ending} {duration(self.elapsed)}")
-        return " · ".join(part for part in parts if part)
+        """``[demo/addition] 200/200 · 31 requests/s · 6 s``; of failures how many; "stopped after" if some are left."""
+        return f"[{self.name}] {_outcome(self.done, self.total, self.failed, self.rates(), self.elapsed)}"
 
     def head(self) -> str:
         """Name of the task and its counts."""
@@ -89,6 +87,12 @@ def rates(requests: float, tokens: float, seconds: float) -> str:
     """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
     found = ((requests, "requests/s"), (tokens, "tokens/s"))
     return " · ".join(f"{_rate(count / max(seconds, 1e-9))} {unit}" for count, unit in found if count)
+
+
+def _outcome(done: int, total: int, failed: int, speed: str, seconds: float) -> str:
+    """Return the counts, rates and time of work that is over."""
+    took = f"{'' if done >= total else 'stopped after '}{duration(seconds)}"
+    return " · ".join(filter(None, (f"{done:,}/{total:,}", f"{failed:,} failed" if failed else "", speed, took)))
 
 
 def share(done: int, total: int) -> str:
@@ -182,7 +186,7 @@ class RunTally:
         return list(self._to_come)
 
     def last_lines(self) -> list[str]:
-        """Return for each model ``[demo] 30 tasks · 1,200/1,200 100 % · 0 failed · 31 requests/s · in 6 s``."""
+        """Return for each model ``[demo] 30 tasks · 1,200/1,200 · 31 requests/s · 6 s``."""
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
@@ -201,13 +205,8 @@ class RunTally:
         total += sum(self._sizes[name] or 0 for name in left)
         seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
         tasks = counted(len(tallies) + len(left), "task")
-        parts = (
-            f"{len(tallies):,} of {tasks}" if left else tasks,
-            f"{share(done, total)} · {failed:,} failed",
-            rates(requests, tokens, seconds),
-            f"{'in' if done >= total else 'stopped after'} {duration(seconds)}",
-        )
-        return " · ".join(filter(None, parts))
+        begun = f"{len(tallies):,} of {tasks}" if left else tasks
+        return f"{begun} · {_outcome(done, total, failed, rates(requests, tokens, seconds), seconds)}"
 
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
