@@ -88,17 +88,26 @@ def test_what_was_done_before_counts_but_has_no_part_in_the_rates() -> None:
         time.sleep(0.1)
         shown.answered(Completion("a"))
         shown.advance()
-    rate = re.search(r"200/200 · ([\d.]+) requests/s", stream.getvalue())
+    rate = re.search(r"200/200 \(199 from before\) · ([\d.]+) requests/s", stream.getvalue())
     assert rate
     assert float(rate.group(1)) <= 10
 
 
-@pytest.mark.parametrize(("total", "done"), [(5, 5), (0, 0)])
-def test_nothing_left_to_do(total: int, done: int) -> None:
+@pytest.mark.parametrize(("total", "counts"), [(5, "5/5 (5 from before)"), (0, "0/0")])
+def test_nothing_left_to_do(total: int, counts: str) -> None:
     stream = io.StringIO()
-    with task_progress("demo/addition", total, stream=stream, done=done):
-        pass
-    assert stream.getvalue() == f"[demo/addition] {total}/{total} · <1 s\n"
+    with task_progress("demo/addition", total, stream=stream, done=total) as shown:
+        shown.resumed("[demo/addition] 5 of 5 samples are answered already, 0 will be asked")
+    assert stream.getvalue() == f"[demo/addition] {counts} · <1 s\n"
+
+
+def test_the_only_task_of_a_run_says_what_is_answered_already() -> None:
+    stream = io.StringIO()
+    with run_progress(tally_of({"demo": 5}), stream) as progress, progress.task("demo/addition", 5, 5) as shown:
+        shown.resumed("[demo/addition] 5 of 5 samples are answered already, 0 will be asked")
+    first, last = stream.getvalue().splitlines()
+    assert first == "[demo/addition] 5 of 5 samples are answered already, 0 will be asked"
+    assert last == "[demo/addition] 5/5 · <1 s"
 
 
 def test_notes_are_lines_of_the_log() -> None:
