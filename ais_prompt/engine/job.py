@@ -206,7 +206,7 @@ class TaskJob:
         show = self._open_progress if opened.total else silent_progress
         progress = self._shown.enter_context(show(task.name, opened.total, opened.resumed.known))
         if opened.answers.has_answers:
-            progress.note(_reuse_note(task, opened))
+            progress.resumed(_reuse_note(task, opened))
         watch = FailureWatch(has_answered=opened.resumed.known > 0)
         opened.session.progress = progress
         samples = _in_order(task.data.test, opened.resumed.is_known, watch)

@@ -41,7 +41,7 @@ class ReadConfig(Struct, frozen=True):
     Attributes:
         loaded: its values, in terms of this program.
         spec: what it says.
-        notes: what was dropped or means something else, in a config of another program.
+        notes: of the loaded config, and what was dropped or means something else in one of another program.
     """
 
     loaded: LoadedConfig
@@ -56,7 +56,7 @@ def read_spec(options: Options) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(options), options)
-    values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
+    values, notes = loaded.values, loaded.notes
     folder = loaded.path.resolve().parent if loaded.path else None
     for translate in steps("translate"):
         values, translated = translate(
@@ -178,8 +178,8 @@ def _load(options: Options) -> LoadedConfig:
     if options.names_dataset and (options.models or options.names_model or options.stand_in):
         dataset = options.dataset
         if (file := DataFile.named(options)) is not None:
-            dataset, guessed, _ = describe_file(file)
-            notes = (*notes, guessed)
+            found = describe_file(file)
+            dataset, notes = found.dataset, (*notes, *found.notes)
         loaded = compose_config(
             options.models,
             options.datasets,
@@ -192,7 +192,7 @@ def _load(options: Options) -> LoadedConfig:
     raise _nothing_to_run(options)
 
 
-def _with_whole_urls(options: Options) -> tuple[Options, tuple[str, ...]]:
+def _with_whole_urls(options: Options) -> tuple[Options, tuple[Note, ...]]:
     """Return the options with whole addresses, and sentences about the address and the model that are used."""
     urls = completed_urls(options.url)
     notes = [
@@ -202,7 +202,7 @@ def _with_whole_urls(options: Options) -> tuple[Options, tuple[str, ...]]:
     ]
     if urls and options.model and options.stand_in is None:
         notes += filter(None, [listed_otherwise(urls, options.model)])
-    return dataclasses.replace(options, url=urls), tuple(notes)
+    return dataclasses.replace(options, url=urls), tuple(map(Note, notes))
 
 
 def _nothing_to_run(options: Options) -> ConfigError:

@@ -45,7 +45,7 @@ from ais_prompt.store import (
     write_config,
 )
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
-from ais_prompt.utils import NOTE, logging_to, remove_leftovers
+from ais_prompt.utils import logging_to, remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
@@ -271,7 +271,8 @@ def _begin_session(plan: Plan, folder: RunFolder, mode: RunMode, session: Sessio
     if asks:
         forget_partial(folder)
         for warning in session.warnings:
-            logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
+            level = warning.level if isinstance(warning, TranslationNote) else logging.WARNING
+            logger.log(level, "%s", warning)
     _hide_again(folder)
     addresses = model_addresses(plan, mode)
     notes = [str(one) for one in session.warnings if isinstance(one, TranslationNote)]
