@@ -19,6 +19,7 @@ from ais_prompt.config import (
     load_config,
     parse_run,
     with_summarizer,
+    with_variants,
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
@@ -52,6 +53,7 @@ def read_spec(options: Options) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(options), options)
+    loaded = with_variants(loaded, options.sweep, zipped=options.sweep_zip)
     values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
     folder = loaded.path.resolve().parent if loaded.path else None
     for translate in steps("translate"):

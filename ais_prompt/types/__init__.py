@@ -84,6 +84,7 @@ if TYPE_CHECKING:
         SummaryGroup,
         SummarySpec,
         TaskSpec,
+        VariantSpec,
     )
 else:
     __getattr__, __dir__ = offered(__name__)
