@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         INFER,
         META_ROLE,
         META_TEMPLATE,
+        PROMPT,
         READER,
         ROLE_TEMPLATE,
         SUMMARIZER,

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.config.keys import PromptKeys, keys_of
+from ais_prompt.config.keys import PromptKeys
+from ais_prompt.config.parse.section import Faults, parse_struct
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import digest, key_advice
+from ais_prompt.utils import digest
 
 _PARTS: Final = ("prompt_template", "ice_template", "retriever", "inferencer")
 _DIALOGUE: Final = {"begin", "round", "end"}
@@ -26,7 +27,7 @@ def with_prompt(infer: Mapping[str, Any], prompt: Any, where: str) -> dict[str, 
         where: its config path.
 
     Raises:
-        ConfigError: the prompt does not fit the template.
+        ConfigError: the prompt does not fit the template; `ConfigFaults` if its keys are wrong.
     """
     changed = dict(infer)
     if prompt is None:
@@ -37,9 +38,9 @@ def with_prompt(infer: Mapping[str, Any], prompt: Any, where: str) -> dict[str, 
         prompt = {"template": prompt}
     if not isinstance(prompt, Mapping):
         raise ConfigError(f"a prompt cannot be {prompt!r:.60}", where=where, fix="give a text, a dialogue or a dict")
-    if unknown := [key for key in prompt if key not in keys_of(PromptKeys)]:
-        fix = key_advice(str(unknown[0]), keys_of(PromptKeys))
-        raise ConfigError(f"a prompt has no key {unknown[0]!r}", where=where, fix=fix)
+    faults = Faults(str)
+    parse_struct(PromptKeys, prompt, where, faults)
+    faults.raise_any()
     changed |= {key: prompt[key] for key in _PARTS if key in prompt}
     if (template := prompt.get("template")) is not None:
         changed["prompt_template"] = {**_template(changed, where), "template": template}
@@ -140,8 +141,6 @@ def _role(turn: Any) -> Any:
 
 
 def _with_shots(retriever: Any, shots: int, where: str) -> dict[str, Any]:
-    if not isinstance(shots, int) or isinstance(shots, bool) or shots < 0:
-        raise ConfigError(f"few_shot is {shots!r}", where=where, fix="give a number from 0")
     if shots == 0:
         return {"type": "ZeroRetriever"}
     part = dict(retriever) if isinstance(retriever, Mapping) else {}

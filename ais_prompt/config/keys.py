@@ -385,6 +385,7 @@ class KeyTable(Struct, frozen=True, dict=True):
 
 CONFIG: Final = KeyTable("The config", "", ConfigKeys, {name: entry.line for name, entry in SECTIONS.items()})
 DATASET: Final = KeyTable("A dataset", "datasets[i]", DatasetKeys)
+PROMPT: Final = KeyTable("A prompt", "datasets[i].prompts[name]", PromptKeys)
 READER: Final = KeyTable("reader_cfg", "datasets[i].reader_cfg", ReaderSpec)
 INFER: Final = KeyTable("infer_cfg", "datasets[i].infer_cfg", InferSpec)
 EVAL: Final = KeyTable("eval_cfg", "datasets[i].eval_cfg", EvalSpec)
@@ -407,7 +408,7 @@ TABLES: Final = (
     ROLE_TEMPLATE,
     KeyTable("variant", "models[i].variant", VariantSpec),
     DATASET,
-    KeyTable("A prompt", "datasets[i].prompts[name]", PromptKeys),
+    PROMPT,
     READER,
     KeyTable("control", "datasets[i].reader_cfg.control", ControlSpec),
     KeyTable("sample", "datasets[i].reader_cfg.sample", DrawSpec),

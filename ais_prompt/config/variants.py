@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,9 +25,9 @@ from ais_prompt.config.parse.section import ConfigSection, Faults
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import digest
 
-Kind = Literal["models", "datasets"]
+Kind: TypeAlias = Literal["models", "datasets"]
 KINDS: Final[tuple[Kind, Kind]] = ("models", "datasets")
-MARK: Final = "~"
+MARK: Final = "+"
 """Between the name that variants share and their values, in an ``abbr``."""
 _ABBRS: Final = {"models": abbr_of_model, "datasets": abbr_of_dataset}
 _LONGEST: Final = 24
@@ -38,7 +38,7 @@ _FIX: Final = "write models.0.generation_kwargs.temperature=0,0.7 or 'datasets.*
 _CLOSES: Final = {"[": "]", "(": ")", "{": "}"}
 
 
-class Sweep(Struct, frozen=True):
+class OptionSweep(Struct, frozen=True):
     """Values of one option.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Variant(Struct, frozen=True):
     point: int | None = None
 
 
-def read_sweep(text: str) -> Sweep:
+def read_sweep(text: str) -> OptionSweep:
     """Read ``models.0.generation_kwargs.temperature=0,0.7``; values are separated by commas outside of brackets.
 
     Raises:
@@ -93,7 +93,7 @@ def read_sweep(text: str) -> Sweep:
     values = tuple(map(parse_literal, texts))
     if len({repr(value) for value in values}) < len(values):
         raise ConfigError("a value is there twice", where=where, fix="give each value once; n of a dataset repeats")
-    return Sweep(kind, rest, values)
+    return OptionSweep(kind, rest, values)
 
 
 def with_variants(loaded: LoadedConfig, sweeps: Sequence[str] = (), *, zipped: bool = False) -> LoadedConfig:
@@ -133,10 +133,8 @@ def _parts(text: str) -> Iterator[str]:
     quote, start = "", 0
     for place, sign in enumerate(text):
         if quote:
-            quote = "" if sign == quote and text[place - 1] != "\\" else quote
-        elif sign in "'\"" and not text[start:place].strip(" [({,:"):
-            quote = sign
-        elif sign in "'\"" and open_:
+            quote = "" if sign == quote and not _is_escaped(text, place) else quote
+        elif sign in "'\"" and (open_ or not text[start:place].strip()):
             quote = sign
         elif sign in _CLOSES:
             open_.append(_CLOSES[sign])
@@ -148,16 +146,21 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
+def _is_escaped(text: str, place: int) -> bool:
+    before = text[:place]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
 def _listed(items: Any) -> Sequence[Any]:
     return items if isinstance(items, list | tuple) else ()
 
 
 def _variants(
-    kind: Kind, items: Any, sweeps: Sequence[Sweep], loaded: LoadedConfig, *, zipped: bool
+    kind: Kind, items: Any, sweeps: Sequence[OptionSweep], loaded: LoadedConfig, *, zipped: bool
 ) -> Iterator[_Variant]:
     """Yield the variants of all models or datasets, those of one item together."""
     items = _listed(items)
-    own: dict[int, list[tuple[str, Sweep]]] = {}
+    own: dict[int, list[tuple[str, OptionSweep]]] = {}
     for sweep in sweeps:
         for number, path in items_at(items, sweep.path, kind, sweep.where) if sweep.kind == kind else ():
             if not path:
@@ -174,7 +177,7 @@ def _variants(
         section.faults.raise_any()
         swept = own.get(number, [])
         points = list(_points([sweep.values for _, sweep in swept], zipped=zipped))
-        named = _prompts(item, f"{loaded.place(where)}.prompts") if prompts else {"": None}
+        named = _prompts(item, loaded.place(f"{where}.prompts")) if prompts else {"": None}
         if len(points) * len(named) > _MOST:
             what = f"{base} would have {len(points) * len(named):,} variants"
             raise ConfigError(what, where="--sweep", fix=f"give fewer values: at most {_MOST:,} variants")
@@ -184,10 +187,11 @@ def _variants(
                 if name:
                     infer = changed.get("infer_cfg")
                     infer = infer if isinstance(infer, Mapping) else {}
-                    changed["infer_cfg"] = with_prompt(infer, prompt, f"{where}.prompts.{name}")
+                    changed["infer_cfg"] = with_prompt(infer, prompt, loaded.place(f"{where}.prompts.{name}"))
                 for (path, sweep), value in zip(swept, point, strict=True):
                     changed = changed_item(changed, path, value, where, sweep.where)
-                changed |= _identity(item, base, name, {path: value for (path, _), value in zip(swept, point, strict=True)})
+                options = {path: value for (path, _), value in zip(swept, point, strict=True)}
+                changed |= _identity(item, base, name, options)
                 yield _Variant(changed, base, number, place if zipped and swept else None)
 
 

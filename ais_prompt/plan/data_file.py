@@ -126,7 +126,9 @@ def _read_prompt(path: Path) -> tuple[str, str]:
     try:
         return path.stem, path.read_text("utf-8-sig").rstrip("\n")
     except (OSError, ValueError) as error:
-        raise ConfigError(f"the prompt cannot be read: {error}", where=f"--prompt @{path}", fix="name a text file") from error
+        raise ConfigError(
+            f"the prompt cannot be read: {error}", where=f"--prompt @{path}", fix="name a text file"
+        ) from error
 
 
 def describe_file(data: DataFile) -> Description:
@@ -498,8 +500,9 @@ def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str
     unnamed = {text: [label for label in labels or () if not _names(text, label)] for text in data.texts}
     if not any(unnamed.values()):
         return []
-    missing = next(filter(None, unnamed.values()))
-    return [f"{'a' if len(unnamed) > 1 else 'the'} prompt does not name the labels {listed(missing)}, so the model has to guess them"]
+    missing = listed(next(filter(None, unnamed.values())))
+    which = "a" if len(unnamed) > 1 else "the"
+    return [f"{which} prompt does not name the labels {missing}, so the model has to guess them"]
 
 
 def _names(prompt: str, label: str) -> bool:

@@ -429,7 +429,9 @@ class TaskSpec(Struct, frozen=True):
         An option has the last part of its path as its name, or the whole path where another option has the same.
         """
         found: dict[str, Any] = {}
-        parts = [(kind, one.variant) for kind, one in (("models", self.model), ("datasets", self.dataset)) if one.variant]
+        parts = [
+            (kind, one.variant) for kind, one in (("models", self.model), ("datasets", self.dataset)) if one.variant
+        ]
         paths = [path for _, one in parts for path in one.options]
         for kind, one in reversed(parts):
             found |= {"prompt": one.prompt} if one.prompt else {}
