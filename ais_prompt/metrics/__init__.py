@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
+    from ais_prompt.metrics.selection import is_in_half, optimism
     from ais_prompt.metrics.spans import (
         best_assignment,
         counted_f1,

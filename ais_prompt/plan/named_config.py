@@ -273,7 +273,11 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     index = abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     # Those of other datasets have nothing to decide here.
-    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, abbr) for model in spec.models))
+    gates = tuple(
+        gate
+        for gate in spec.gates
+        if any(gate.concerns(model.abbr, abbr, model.base, spec.datasets[index].base) for model in spec.models)
+    )
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

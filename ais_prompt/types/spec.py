@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, json
 
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
@@ -411,6 +411,21 @@ class RunSpec(Struct, frozen=True):
         ]
 
 
+class VariantColumns(Struct, frozen=True):
+    """What a variant is, as columns of a table; all are empty for a task without variants.
+
+    Attributes:
+        base_model, base_dataset: the names that its variants share.
+        prompt: the name of its prompt.
+        options: JSON of its options, by short names.
+    """
+
+    base_model: str = ""
+    base_dataset: str = ""
+    prompt: str = ""
+    options: str = ""
+
+
 class TaskSpec(Struct, frozen=True):
     """A task: one model on one dataset."""
 
@@ -440,6 +455,16 @@ class TaskSpec(Struct, frozen=True):
                 is_only = sum(other.rpartition(".")[2] == last for other in paths) == 1
                 found[last if is_only and last != "prompt" else f"{kind}.{path}"] = value
         return found
+
+    @property
+    def columns(self) -> VariantColumns:
+        """What distinguishes it, as columns."""
+        settings = self.variant
+        if not settings:
+            return VariantColumns()
+        prompt = settings.pop("prompt", "")
+        options = json.encode(settings).decode() if settings else ""
+        return VariantColumns(self.model.base, self.dataset.base, prompt, options)
 
     @property
     def reference_answers(self) -> ReferenceAnswersSpec | None:
