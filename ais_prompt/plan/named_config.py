@@ -20,6 +20,7 @@ from ais_prompt.config import (
     load_config,
     parse_run,
     with_summarizer,
+    with_variants,
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
@@ -56,6 +57,7 @@ def read_spec(options: Options) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(options), options)
+    loaded = with_variants(loaded, options.sweep, zipped=options.sweep_zip)
     values, notes = loaded.values, loaded.notes
     folder = loaded.path.resolve().parent if loaded.path else None
     for translate in steps("translate"):
@@ -285,7 +287,11 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     index = abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     # Those of other datasets have nothing to decide here.
-    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, abbr) for model in spec.models))
+    gates = tuple(
+        gate
+        for gate in spec.gates
+        if any(gate.concerns(model.abbr, abbr, model.base, spec.datasets[index].base) for model in spec.models)
+    )
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

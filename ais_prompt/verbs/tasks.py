@@ -289,11 +289,11 @@ def _stored(task: Task, folder: RunFolder) -> Scored:
 
 
 def _outcome(task: Task, scored: Scored) -> TaskOutcome:
-    names = task.spec.model.abbr, task.spec.dataset.abbr
+    outcome = partial(TaskOutcome, task.spec.model.abbr, task.spec.dataset.abbr, variant=task.spec.columns)
     if scored.error is not None:
-        return TaskOutcome(*names, error=scored.error, samples=task.dataset.size)
+        return outcome(error=scored.error, samples=task.dataset.size)
     only, is_reference = not scored.scores, task.spec.is_reference
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_reference=is_reference)
+    return outcome(scores=scored.scores, predictions_only=only, is_reference=is_reference)
 
 
 def run_tally(
