@@ -443,7 +443,7 @@ class Endpoint:
                 else:
                     if not self._heard:
                         asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
-                    completion = await _complete(opened, request, job)
+                    completion = await _complete(opened, request, job, conversation.row)
                     self._hear()
                 conversation.answer(request, job.record(request, without_secrets(completion)))
             job.finished(conversation)
@@ -585,8 +585,9 @@ async def _close_model(model: AsyncModel) -> None:
 class _Asker:
     """Asks the model of an agent, as `ais_prompt.models.Asker`. What an earlier session recorded is not asked again."""
 
-    def __init__(self, opened: _OpenModel, asked: AsyncModel, job: TaskJob) -> None:
+    def __init__(self, opened: _OpenModel, asked: AsyncModel, job: TaskJob, row: int | None) -> None:
         self.price = job.price
+        self.row = {} if row is None else job.task.data.test[row].fields
         self._opened = opened
         self._asked = asked
         self._job = job
@@ -598,13 +599,13 @@ class _Asker:
         return self._job.record(request, without_secrets(completion))
 
 
-async def _complete(opened: _OpenModel, request: Request, job: TaskJob) -> Completion:
-    """Return the answer of a model or of an agent, or the failure that it raises in place of returning it."""
+async def _complete(opened: _OpenModel, request: Request, job: TaskJob, row: int | None) -> Completion:
+    """Return the answer of a model, or of an agent about a row; or the failure that it raises in place of one."""
     model = opened.model
     if not isinstance(model, AgentModel):
         return await _answer(opened, model, lambda: model.complete(request), job)
     job.admit(0)  # its steps are counted, each for itself
-    return await _failing(model, lambda: model.answer(request, _Asker(opened, model.asked, job)), job)
+    return await _failing(model, lambda: model.answer(request, _Asker(opened, model.asked, job, row)), job)
 
 
 async def _answer(

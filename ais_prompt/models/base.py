@@ -183,9 +183,11 @@ class Asker(Protocol):
 
     Attributes:
         price: of the model; None without one.
+        row: the columns of the sample.
     """
 
     price: Price | None
+    row: Mapping[str, Any]
 
     async def __call__(self, request: Request) -> Completion:
         """Return the recorded answer to a request, or ask the model and record its answer.

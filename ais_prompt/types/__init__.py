@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Execution,
         Failure,
         FinishReason,
+        LeftFile,
         Likelihood,
         LikelihoodQuery,
         ModelCall,

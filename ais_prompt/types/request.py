@@ -326,6 +326,7 @@ class Completion(Struct, frozen=True):
         retried_with: ``max_out_len`` of an answer that was asked again because the first answer was truncated; 0 for
             all others.
         trajectory: of an agent, its requests to a model on the way to the answer, in the order of asking.
+        files: of an agent, the files that it left.
     """
 
     text: str = ""
@@ -346,6 +347,7 @@ class Completion(Struct, frozen=True):
     tool_calls: tuple[ToolCall, ...] = ()
     retried_with: int = 0
     trajectory: tuple[ModelCall, ...] = ()
+    files: tuple[LeftFile, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -372,6 +374,8 @@ class Completion(Struct, frozen=True):
             values["tool_calls"] = [asdict(call) for call in self.tool_calls]
         if self.trajectory:
             values["trajectory"] = [call.to_json() for call in self.trajectory]
+        if self.files:
+            values["files"] = [asdict(file) for file in self.files]
         return values
 
     @classmethod
@@ -386,6 +390,22 @@ class Completion(Struct, frozen=True):
         if "text" not in values:  # the default "" must not pass for an answer
             raise KeyError("text")
         return convert(values, cls)
+
+
+class LeftFile(Struct, frozen=True):
+    """A file that an agent left in its folder.
+
+    Attributes:
+        name: its path in the folder.
+        size: in bytes.
+        text: its content, if it is a text and was kept.
+        base64: its content in base64, if it is no text and was kept. Neither is there for a file beyond the limit.
+    """
+
+    name: str
+    size: int
+    text: str | None = None
+    base64: str | None = None
 
 
 class ModelCall(Struct, frozen=True):
