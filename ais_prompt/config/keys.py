@@ -218,7 +218,7 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
     Attributes:
         name: the name of its row.
         subsets: the datasets or groups in it.
-        weights: their weights; `'n'`: the number of answers.
+        weights: their weights; `'n'`: the number of answers; `'@METRIC'`: this score of each.
         metric: the name of its score.
         std: the standard deviation of the scores, in place of the average.
         sum: their sum.
@@ -228,7 +228,9 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
 
     name: Annotated[Text, Key("the name of the group")]
     subsets: Annotated[Entries, Key(ENTRIES, NEEDED, ENTRY_FIX)] = ()
-    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, or 'n'", "equal")] = None
+    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, 'n', or '@METRIC'", "equal")] = (
+        None
+    )
     metric: Annotated[str | None, Key("the name of its score", "`naive_average`, `weighted_average`")] = None
     std: Annotated[bool, Key()] = False
     sum: Annotated[bool, Key()] = False

@@ -344,7 +344,7 @@ class SummaryGroup(Struct, frozen=True):
 
     Attributes:
         subsets: datasets, and groups defined before this one.
-        weights: as written; a dataset with one metric is ``name@metric``.
+        weights: as written; a dataset with one metric is ``name@metric``, and ``@metric`` that metric of each.
         where: config path.
         kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.
