@@ -186,6 +186,7 @@ class ModelSpec(Struct, frozen=True):
         part: the model itself.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
+        further: key of an extension → its value.
     """
 
     abbr: str
@@ -196,6 +197,7 @@ class ModelSpec(Struct, frozen=True):
     num_gpus: int | None = None
     price: Price | None = None
     pred_postprocessor: PartSpec | None = None
+    further: Mapping[str, Any] = {}
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
