@@ -41,6 +41,8 @@ from ais_prompt.utils import key_advice
 
 SECTIONS: Final = {name: entry for one in extensions() for name, entry in one.sections.items()}
 """Key → section of an extension."""
+MODEL_KEYS: Final = {name: entry for one in extensions() for name, entry in one.model_keys.items()}
+"""Key of a model → its form, which an extension brings."""
 DEFAULT_WORK_DIR: Final = "outputs"
 Entries: TypeAlias = tuple[str | tuple[str, str], ...]
 ENTRIES: Final = "a list of names, or of (name, metric)"
@@ -417,7 +419,7 @@ TABLES: Final = (
     CONFIG,
     KeyTable("A combination of models and datasets", "model_dataset_combinations[i]", PairKeys),
     KeyTable("budget", "budget", Budget),
-    KeyTable("A model", "models[i]", ModelKeys),
+    KeyTable("A model", "models[i]", ModelKeys, {name: entry.line for name, entry in MODEL_KEYS.items()}),
     KeyTable("The price of a model", "models[i].price", Price),
     META_TEMPLATE,
     META_ROLE,

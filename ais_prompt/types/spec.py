@@ -202,6 +202,7 @@ class ModelSpec(Struct, frozen=True):
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
         variant: what distinguishes it from other variants of the model; None if it is none.
+        further: key of an extension → its value.
     """
 
     abbr: str
@@ -213,6 +214,7 @@ class ModelSpec(Struct, frozen=True):
     price: Price | None = None
     pred_postprocessor: PartSpec | None = None
     variant: VariantSpec | None = None
+    further: Mapping[str, Any] = {}
 
     @property
     def base(self) -> str:

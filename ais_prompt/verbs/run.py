@@ -30,7 +30,7 @@ from ais_prompt.preview import write_prompts
 from ais_prompt.report import forget_report, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
-from ais_prompt.steps import tell
+from ais_prompt.steps import steps, tell
 from ais_prompt.store import (
     RunFolder,
     RunRecord,
@@ -209,6 +209,8 @@ def run_source(
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
+        for begin in steps("begin"):
+            begin(folder, plan, mode)
         record = _begin_session(plan, folder, mode, session)
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
