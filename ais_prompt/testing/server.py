@@ -38,15 +38,8 @@ from typing import IO, Any
 from aiohttp import web
 
 from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
-from ais_prompt.testing.answers import answer_body, default_answer, error_body, models_body, question_of
-from ais_prompt.testing.apis import (
-    error_of_messages,
-    generate_body,
-    message_body,
-    message_fault,
-    response_body,
-    response_fault,
-)
+from ais_prompt.testing.answers import default_answer, models_body, question_of
+from ais_prompt.testing.apis import generate_body, message_fault, response_fault
 from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
