@@ -110,7 +110,8 @@ class BatchVerdicts:
             metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
-        self.metrics = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics)) or metrics
+        given = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
+        self.metrics: tuple[str, ...] = given or tuple(metrics)
         self._verdicts = verdicts
         self._known = [metric for metric in self.metrics if all(metric in verdict.each for verdict in verdicts)]
         self._places = {batch.answers.batch.replica: place for place, batch in enumerate(batches)}
