@@ -11,19 +11,33 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct
 
 from ais_prompt.engine.conversations import conversations_of
-from ais_prompt.errors import Paused
+from ais_prompt.errors import AisPromptError, Paused
+from ais_prompt.evaluators import AsksInParts
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
-from ais_prompt.plan import Task
-from ais_prompt.types import Budget, Completion, Decoding, Failure, LikelihoodQuery, Price, Request, Speed, Times, Used
+from ais_prompt.plan import PlannedDataset, Task
+from ais_prompt.types import (
+    Budget,
+    Completion,
+    Decoding,
+    Failure,
+    JudgeSpec,
+    LikelihoodQuery,
+    Price,
+    Request,
+    Sample,
+    Speed,
+    Times,
+    Used,
+)
 
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
@@ -287,7 +301,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judges = [judge for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
+    judged = [(judge, one.dataset) for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
     answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
@@ -296,9 +310,22 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(sent * scale),
         math.ceil(received * scale),
         task.spec.model.price,
-        tuple(dict.fromkeys(model.abbr for judge in judges for model in judge.models)),
-        len(test) * answers * sum(len(one.models) * (2 if one.reference_answers else 1) for one in judges),
+        tuple(dict.fromkeys(model.abbr for judge, _ in judged for model in judge.models)),
+        math.ceil(
+            len(test) * answers * sum(len(judge.models) * _questions(judge, one, chosen) for judge, one in judged)
+        ),
     )
+
+
+def _questions(judge: JudgeSpec, dataset: PlannedDataset, samples: Sequence[Sample]) -> float:
+    """Return how many questions a judge is asked about an answer, the mean over some samples."""
+    if not isinstance(evaluator := dataset.evaluator, AsksInParts) or not samples:
+        return 2 if judge.reference_answers else 1
+    asked = 0
+    for sample in samples:
+        with suppress(AisPromptError):  # a gold that cannot be used fails its sample
+            asked += len(evaluator.parts(dataset.gold_of(sample.gold)))
+    return asked / len(samples)
 
 
 def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:

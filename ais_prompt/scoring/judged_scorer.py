@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators import JudgeEvaluator, PanelEvaluator
+from ais_prompt.evaluators import AsksInParts, JudgeEvaluator, PanelEvaluator
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils import defined_at
@@ -80,14 +80,15 @@ class JudgedScorer(Struct, frozen=True):
             return _unjudged(sample, "judge not_judged")
         orders = [tuple(map(self._verdict, one.said)) for one in replies]
         panel = [self._vote(one.judge, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
-        if len(panel) > 1 or panel[0].orders:
+        if len(panel) > 1 or panel[0].orders or isinstance(self.evaluator, AsksInParts):
             sample = replace(sample, verdicts=tuple(panel))
         values = decide(self.evaluator, panel, sample.gold)
         if values is not None:
             return replace(sample, values=self._complete(values))
         said = (reply for one in replies for reply in one.said)
         silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
-        return _unjudged(sample, _why_silent(silent[0]) if silent else "judges undecided")
+        undecided: str = getattr(self.evaluator, "undecided", "judges undecided")
+        return _unjudged(sample, _why_silent(silent[0]) if silent else undecided)
 
     def _verdict(self, reply: Prediction) -> str | None:
         return None if reply.failed else self.evaluator.verdict(reply.prediction)

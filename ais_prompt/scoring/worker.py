@@ -334,7 +334,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     reference = reference_answer_of(task, folder) if compares else None
 
     def note(sample: SampleScore, prediction: Prediction) -> list[Replies]:
-        for name, fields in fields_of_questions(sample, prediction, reference):
+        for name, fields in fields_of_questions(sample, prediction, reference, task.dataset.evaluator):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
 

@@ -256,7 +256,7 @@ class JudgeSpec(Struct, frozen=True):
     """
 
     models: Annotated[tuple[ModelSpec, ...], Key("a model, or a list of models", name="judge_cfg")]
-    prompt_template: Annotated[PartSpec, Key()]
+    prompt_template: Annotated[PartSpec | None, Key(default="that of the evaluator, if it has one")] = None
     where: str = ""
     reference_answers: Annotated[ReferenceAnswersSpec | None, Key(name="baseline")] = None
 
