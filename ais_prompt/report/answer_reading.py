@@ -117,8 +117,8 @@ def _remedy(folder: RunFolder, task: TaskOutcome) -> str:
     [main, *_] = task.scores
     if found is None or main.lower_is_better:
         return ""
-    best = max(found.others, key=lambda other: other.score)
-    if best.score <= found.score:
+    best = max(found.far, key=lambda other: other.score, default=None)
+    if best is None or best.score <= found.score:
         return ""
     scores = [value(score, fraction=main.fraction) for score in (best.score, found.score)]
     drawn = f" of {counted(found.samples, 'sample')}" if found.samples < found.of else ""
