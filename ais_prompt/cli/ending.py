@@ -97,8 +97,8 @@ def show(
         what = f"  {lost.count:,} {lost.word}"
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
         echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
-    for line in better_readings(result.folder, result.outcomes):
-        echo(f"  {line}")
+    for sentence, command in better_readings(result.folder, result.outcomes):
+        echo(hanging(f"  {sentence}:  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
         print_speed(result.speeds, console)
         console.print()
