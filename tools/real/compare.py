@@ -324,10 +324,11 @@ def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collec
 
 
 def our_table(run: Path) -> list[tuple[str, str, float]]:
-    """Return dataset or group, metric, and number in percent, of each row of the summary of a run."""
+    """Return dataset or group, metric, and number in percent, of each row of the summary of a run, if it has one."""
+    file = run / "summary/summary.csv"
     return [
         (row["dataset"], row["metric"], float(row["score"]) * (100 if row["fraction"] == "True" else 1))
-        for row in csv.DictReader((run / "summary/summary.csv").open(encoding="utf-8"))
+        for row in (csv.DictReader(file.open(encoding="utf-8")) if file.is_file() else ())
         if row["score"]
     ]
 
