@@ -43,6 +43,7 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
 
     from ais_prompt.comparison import difference_json
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -76,6 +77,7 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         from ais_prompt.comparison import print_model_difference
 
         print_model_difference(result.differences, root, console)
+    tell("shown", root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
     for lost in lost_answers(result.folder, result.outcomes):
