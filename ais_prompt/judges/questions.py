@@ -95,7 +95,7 @@ class JudgeQuestions(PlannedDataset):
         judge = task.dataset.spec.eval.judge
         assert judge is not None
         super().__init__(judge_dataset(judge, task.dataset.spec))
-        self.asked_by = task.dataset.spec.eval.name
+        self.asked_by: str = task.dataset.spec.eval.name
         self._judged = task
         self._answers_of = answers_of
 
