@@ -50,6 +50,7 @@ def show(
 
     from ais_prompt.comparison import difference_json, without_questions
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -90,6 +91,7 @@ def show(
         from ais_prompt.comparison import print_model_difference
 
         print_model_difference(result.differences, root, console)
+    tell("shown", root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
     for lost in lost_answers(result.folder, result.outcomes):

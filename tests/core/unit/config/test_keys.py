@@ -58,6 +58,7 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "datasets": [
         {**DATASET, "eval_cfg": {**EVAL, "evaluator": {**JUDGE, "baseline": {"model": "m", "path": "p"}}}},
         {**DATASET, "abbr": "y", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"column": "c"}}}},
+        {**DATASET, "abbr": "w", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"models": ["m"], "rounds": 2}}}},
         {**DATASET, "abbr": "z", "eval_cfg": {"evaluator": [SCORER, PART], "primary": "A2"}},
     ],
     "model_dataset_combinations": [{"models": ["m"], "datasets": ["x"]}],
