@@ -127,7 +127,7 @@ def _group(model: str, dataset: str, tasks: Sequence[ScoredTask], holdout: float
             task.model,
             task.dataset,
             task.metric.value,
-            *(task.metric.interval or (None, None)),
+            *_ends(task),
             task.metric.n,
             spent=spent_on(task),
         )
@@ -139,6 +139,11 @@ def _group(model: str, dataset: str, tasks: Sequence[ScoredTask], holdout: float
         return _compared(group, tasks, holdout)
     except AisPromptError as error:
         return replace(group, note=str(error))
+
+
+def _ends(task: ScoredTask) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of a task; two times None if it has none."""
+    return task.metric.interval or (None, None)
 
 
 def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float | None) -> VariantGroup:
