@@ -16,7 +16,7 @@ from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.steps import mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
-_OF_REPEATS: Final = re.compile(r"cons@\d+")
+_OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
 
 
 def faults_of_gates(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
@@ -114,7 +114,7 @@ def _faults_of_each(gate: Gate) -> Iterator[ConfigError]:
 
 def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     names = {name for _, name in _concerned(gate, plan.spec)}
-    known = [_Metrics.of(dataset) for dataset in plan.datasets if dataset.spec.abbr in names]
+    known = [_Metrics.of(dataset) for dataset in plan.scorings if dataset.spec.abbr in names]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having and (owner := missing_extension(f"--gate {gate.name}")):
@@ -234,6 +234,8 @@ class _Metrics:
         metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
         several_judges = len(dataset.judges) > 1
         metrics += (ALPHA,) if several_judges else ()
+        if evaluator_name := dataset.spec.eval.name:
+            metrics += tuple(f"{evaluator_name}.{metric}" for metric in metrics)
         shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)
         fractions = shipped and not several_judges and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

@@ -158,6 +158,7 @@ def short_name(root: Path) -> str:
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     """Say why tasks failed or are paused, or that too many samples failed, and return the exit code of the run."""
     from ais_prompt.errors import Paused
+    from ais_prompt.utils import is_quiet
 
     ended = [outcome for outcome in result.outcomes if outcome.error is not None]
     paused = [outcome for outcome in ended if isinstance(outcome.error, Paused)]
@@ -169,7 +170,8 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
         assert outcome.error is not None
         return outcome.error.exit_code
     if not limit.allows(result.failed, result.asked):
-        reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
+        # The lines of `show` say why, with the commands.
+        reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items()) if is_quiet() else ""
         words = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
         echo(f"exit code 1: {words}; --max-failures is {limit}", err=True)
         return 1

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--model", metavar="NAME", help="Who answered in FILE (default: the file's name).")
 @option_of(Options, "overrides", help="Change one value: datasets.0.eval_cfg.k=[1,4].")
 @option_of(Options, "postprocessor", help="Read the answers of all datasets with it; none takes the whole text.")
-@option_of(Options, "evaluator", help="Compare the answers of all datasets with it.")
+@option_of(Options, "evaluator", help="Compare the answers of all datasets with it; +NAME adds it.")
 @option_of(Options, "work_dir", help="Where run folders are (default: the config's, or outputs).")
 @option_of(Session, "max_failures")
 @option_of(Options, "allow_code_execution")

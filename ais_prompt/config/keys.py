@@ -41,6 +41,8 @@ from ais_prompt.utils import key_advice
 
 SECTIONS: Final = {name: entry for one in extensions() for name, entry in one.sections.items()}
 """Key → section of an extension."""
+MODEL_KEYS: Final = {name: entry for one in extensions() for name, entry in one.model_keys.items()}
+"""Key of a model → its form, which an extension brings."""
 DEFAULT_WORK_DIR: Final = "outputs"
 Entries: TypeAlias = tuple[str | tuple[str, str], ...]
 ENTRIES: Final = "a list of names, or of (name, metric)"
@@ -159,6 +161,21 @@ class PromptKeys(Struct, frozen=True):
     inferencer: Annotated[PartSpec | None, Key()] = None
 
 
+class EvaluatorKeys(Struct, frozen=True, kw_only=True):
+    """One of several evaluators. Further keys are arguments of the class that `type` names.
+
+    Attributes:
+        type: the class of the evaluator.
+        pred_postprocessor: takes the answer out of the model's text.
+        dataset_postprocessor: takes the answer out of the gold.
+    """
+
+    type: Annotated[Text, Key("a class, a registered name or a dotted path")]
+    args: Mapping[str, Any]
+    pred_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
+    dataset_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
+
+
 class TemplateKeys(Struct, frozen=True, kw_only=True):
     """A `template` with only these keys is a dialogue. With any other key it is a table of label → text or dialogue.
 
@@ -203,7 +220,7 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
     Attributes:
         name: the name of its row.
         subsets: the datasets or groups in it.
-        weights: their weights; `'n'`: the number of answers.
+        weights: their weights; `'n'`: the number of answers; `'@METRIC'`: this score of each.
         metric: the name of its score.
         std: the standard deviation of the scores, in place of the average.
         sum: their sum.
@@ -213,7 +230,9 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
 
     name: Annotated[Text, Key("the name of the group")]
     subsets: Annotated[Entries, Key(ENTRIES, NEEDED, ENTRY_FIX)] = ()
-    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, or 'n'", "equal")] = None
+    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, 'n', or '@METRIC'", "equal")] = (
+        None
+    )
     metric: Annotated[str | None, Key("the name of its score", "`naive_average`, `weighted_average`")] = None
     std: Annotated[bool, Key()] = False
     sum: Annotated[bool, Key()] = False
@@ -400,7 +419,7 @@ TABLES: Final = (
     CONFIG,
     KeyTable("A combination of models and datasets", "model_dataset_combinations[i]", PairKeys),
     KeyTable("budget", "budget", Budget),
-    KeyTable("A model", "models[i]", ModelKeys),
+    KeyTable("A model", "models[i]", ModelKeys, {name: entry.line for name, entry in MODEL_KEYS.items()}),
     KeyTable("The price of a model", "models[i].price", Price),
     META_TEMPLATE,
     META_ROLE,
@@ -416,6 +435,7 @@ TABLES: Final = (
     TEMPLATE,
     TURN,
     EVAL,
+    KeyTable("One of several evaluators", "datasets[i].eval_cfg.evaluator[j]", EvaluatorKeys),
     KeyTable("baseline", "datasets[i].eval_cfg.evaluator.baseline", ReferenceAnswersSpec),
     SUMMARIZER,
     GROUP,

@@ -104,7 +104,7 @@ def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[dict[str, Any]]:
     """
     names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
     for sample in read_samples(task, folder):
-        values = sample.score.values if sample.score else {}
+        values = sample.score.all_values if sample.score else {}
         yield {
             **names,
             **_row(sample.prediction, sample.score),

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
         Execution,
         Failure,
         FinishReason,
+        LeftFile,
         Likelihood,
         LikelihoodQuery,
+        ModelCall,
         Prompt,
         Prompts,
         Request,
         ToolCall,
+        ToolRun,
         Usage,
         decoding_to_json,
         message_from_json,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
         prompt_from_json,
         prompt_to_json,
         prompts_to_json,
+        requests_of,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
     from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw

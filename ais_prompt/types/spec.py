@@ -5,11 +5,12 @@ A field whose type has a `Key` is a key of the config. The others follow from ke
 Meta templates are checked, but their token ids are not converted to text yet.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field, json
+from msgspec.structs import replace
 
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
@@ -201,6 +202,7 @@ class ModelSpec(Struct, frozen=True):
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
         variant: what distinguishes it from other variants of the model; None if it is none.
+        further: key of an extension → its value.
     """
 
     abbr: str
@@ -212,6 +214,7 @@ class ModelSpec(Struct, frozen=True):
     price: Price | None = None
     pred_postprocessor: PartSpec | None = None
     variant: VariantSpec | None = None
+    further: Mapping[str, Any] = {}
 
     @property
     def base(self) -> str:
@@ -261,8 +264,11 @@ class JudgeSpec(Struct, frozen=True):
 class EvalSpec(Struct, frozen=True):
     """How answers are scored.
 
+    Several evaluators are as many of these: the first has the headline, and the others are in its ``further``.
+
     Attributes:
-        evaluator: what compares answers with the gold; without it, predictions are made and not scored.
+        evaluator: what compares answers with the gold; without it, predictions are made and not scored. A list, or a
+            dict of name → evaluator, scores each answer with all of them.
         pred_postprocessor: takes the answer out of the model's text.
         dataset_postprocessor: takes the answer out of the gold.
         k: the k of pass@k.
@@ -272,9 +278,12 @@ class EvalSpec(Struct, frozen=True):
             ``unsafe`` also allows it on a machine without a sandbox.
         cluster: the column whose values group samples that depend on each other, such as their passage.
         repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
+        primary: of several evaluators, the name of the one whose first metric is the main one.
+        name: the name of the evaluator among several; empty if there is only one.
+        further: the other evaluators, in the order of the config.
     """
 
-    evaluator: Annotated[PartSpec | None, Key()] = None
+    evaluator: Annotated[PartSpec | None, Key("a part, a list of parts, or a dict of name → part")] = None
     pred_postprocessor: Annotated[PartSpec | None, Key(default="the text as it is")] = None
     dataset_postprocessor: Annotated[PartSpec | None, Key(default="the gold as it is")] = None
     k: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", read=as_list)] = ()
@@ -283,6 +292,18 @@ class EvalSpec(Struct, frozen=True):
     allow_code_execution: bool | Literal["unsafe"] = False
     cluster: Annotated[str | None, Key("the name of a column, or None", default="none")] = None
     repeat_evaluator: Annotated[PartSpec | None, Key(default="none")] = None
+    primary: Annotated[str | None, Key("the name of an evaluator", default="the first")] = None
+    name: str = ""
+    further: "tuple[EvalSpec, ...]" = ()
+
+    @property
+    def by_evaluator(self) -> "tuple[EvalSpec, ...]":
+        """What each evaluator needs, the headline first."""
+        return (self, *self.further)
+
+    def for_each(self, change: "Callable[[EvalSpec], EvalSpec]") -> "EvalSpec":
+        """Return the same evaluators, each changed."""
+        return replace(change(self), further=tuple(map(change, self.further)))
 
 
 class DatasetSpec(Struct, frozen=True):
@@ -325,7 +346,7 @@ class SummaryGroup(Struct, frozen=True):
 
     Attributes:
         subsets: datasets, and groups defined before this one.
-        weights: as written; a dataset with one metric is ``name@metric``.
+        weights: as written; a dataset with one metric is ``name@metric``, and ``@metric`` that metric of each.
         where: config path.
         kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.
@@ -469,15 +490,21 @@ class TaskSpec(Struct, frozen=True):
     @property
     def reference_answers(self) -> ReferenceAnswersSpec | None:
         """The answers that its own are compared with; None without a comparison."""
-        judge = self.dataset.eval.judge
-        return None if judge is None else judge.reference_answers
+        judges = (one.judge for one in self.dataset.eval.by_evaluator)
+        return next((judge.reference_answers for judge in judges if judge and judge.reference_answers), None)
 
     @property
     def is_reference(self) -> bool:
-        """Whether its answers are those that other models of the run are compared with; it has no score then."""
-        return self.reference_answers is not None and self.reference_answers.model_of_run == self.model.abbr
+        """Whether its answers are only those that other models of the run are compared with; it has no score then."""
+        return self.dataset.eval.evaluator is not None and not self.is_scored
+
+    def is_scored_by(self, scoring: EvalSpec) -> bool:
+        """Return whether one of its evaluators scores it: none compares answers with themselves."""
+        references = scoring.judge and scoring.judge.reference_answers
+        compared_with = references.model_of_run if references else ""
+        return scoring.evaluator is not None and compared_with != self.model.abbr
 
     @property
     def is_scored(self) -> bool:
         """Whether its answers are scored."""
-        return self.dataset.eval.evaluator is not None and not self.is_reference
+        return any(map(self.is_scored_by, self.dataset.eval.by_evaluator))

@@ -92,7 +92,9 @@ def evaluate(
             if isinstance(part, Mapping) and key in scoring:
                 scoring[key] = dict(part)
         config = {"run_name": name, "models": [_model(url, model, function)], "datasets": [found.dataset]}
-        loaded = replace(load_config(config), notes=(in_python(found.sentence),))
+        loaded = replace(
+            load_config(config), notes=tuple(replace(note, what=in_python(note.what)) for note in found.notes)
+        )
     return run(loaded, num_prompts=limit, **options) if limit else run(loaded, **options)
 
 

@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.config.keys import MESSAGES_FIX, MessageKeys, ModelKeys
+from ais_prompt.config.keys import MESSAGES_FIX, MODEL_KEYS, MessageKeys, ModelKeys
 from ais_prompt.config.parse.section import MISSING, ConfigSection, Faults, parse_abbr, parse_struct
 from ais_prompt.config.paths import Find, replace_paths
+from ais_prompt.config.sections import parse_model_keys
 from ais_prompt.errors import raise_all
 from ais_prompt.types import ROLES_FIX, Budget, ChatMessage, MetaTemplateSpec, ModelSpec, PartSpec, as_list
 
@@ -35,7 +36,8 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
         section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
     if not abbr:
         return None
-    part = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
+    args = {name: value for name, value in keys.args.items() if name not in MODEL_KEYS}
+    part = PartSpec(keys.type, replace_paths(args, find), section.where)
     return ModelSpec(
         abbr,
         part,
@@ -46,6 +48,7 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
         keys.price,
         keys.pred_postprocessor,
         keys.variant,
+        parse_model_keys(section),
     )
 
 

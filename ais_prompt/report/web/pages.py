@@ -10,12 +10,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from string import Template
 from typing import Any, Final
 
+from ais_prompt.config import differing_values, literal_values
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import label_language, labels
 from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
@@ -24,8 +27,8 @@ from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
 from ais_prompt.report.web.variant_page import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
-from ais_prompt.store import RunFolder, read_run_file
-from ais_prompt.utils import printable
+from ais_prompt.store import RunFolder, in_order, read_run_file
+from ais_prompt.utils import printable, read_regular
 
 REPORT_SCRIPTS: Final = (
     "dom.js",
@@ -142,10 +145,31 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
         work_dir: where the runs are; its name is shown.
         runs: address of a run's report → the run.
     """
-    lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
+    changes = _changes(runs.values())
+    lines = [
+        {"address": address, **_line(folder), "changes": changes.get(folder.root, [])}
+        for address, folder in runs.items()
+    ]
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
     data = {"work_dir": str(work_dir), "runs": lines}
     return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
+
+
+def _changes(runs: Iterable[RunFolder]) -> dict[Path, list[str]]:
+    """Return for each run how its config differs from that of the run of the same name before it."""
+    names: dict[Path, list[Path]] = {}
+    for folder in runs:
+        names.setdefault(folder.root.resolve().parent, []).append(folder.root)
+    found = {}
+    for roots in names.values():
+        for before, after in pairwise(in_order(roots)):
+            with suppress(OSError, ValueError, SyntaxError, RecursionError):  # configs of earlier versions are programs
+                found[after] = differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+    return found
+
+
+def _config_of(folder: RunFolder) -> dict[str, Any]:
+    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def _seconds(started: Any) -> float:

@@ -35,6 +35,7 @@ EVAL: Final = {
     "k": 1,
     "cluster": "c",
 }
+SCORER: Final = {**PART, "pred_postprocessor": PART, "dataset_postprocessor": PART}
 VARIANT: Final = {"of": "x", "prompt": "p", "options": {"n": 2}}
 DATASET: Final = {
     **{"type": "A", "abbr": "x", "n": 2, "k": [1, 2], "reader_cfg": READER, "infer_cfg": INFER},
@@ -57,6 +58,7 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "datasets": [
         {**DATASET, "eval_cfg": {**EVAL, "evaluator": {**JUDGE, "baseline": {"model": "m", "path": "p"}}}},
         {**DATASET, "abbr": "y", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"column": "c"}}}},
+        {**DATASET, "abbr": "z", "eval_cfg": {"evaluator": [SCORER, PART], "primary": "A2"}},
     ],
     "model_dataset_combinations": [{"models": ["m"], "datasets": ["x"]}],
     "summarizer": {
@@ -74,7 +76,7 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "custom_imports": {"imports": ["json"]},
 }
 """A config with every key of every section."""
-OPEN: Final = ("The config", "A model", "A dataset")
+OPEN: Final = ("The config", "A model", "A dataset", "One of several evaluators")
 """Sections whose further keys are helpers or arguments."""
 READ_ELSEWHERE: Final = (TEMPLATE, TURN, ROLE_TEMPLATE, PROMPT)
 """Arguments of parts and of models, which the parts check."""

@@ -1,0 +1,14 @@
+"""Agents: programs that ask a model several times. Each of their requests is recorded, shown, counted and scored."""
+
+from typing import Final
+
+from ais_prompt.extension import Extension
+
+EXTENSION: Final = Extension(
+    parts={
+        "models": {
+            "CommandModel": "command",
+        },
+    },
+    packages=("mcp",),
+)
