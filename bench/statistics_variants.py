@@ -30,10 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=1000, help="simulations of each cell")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--prompts", type=int, help="only the rows with so many prompts")
     options = parser.parse_args()
     draw = np.random.default_rng(options.seed)
     print("questions  prompts   plain  better    luck  optimism    held   power")
     for questions, prompts in CELLS:
+        if options.prompts not in (None, prompts):
+            continue
         shares = np.mean([_once(draw, questions, prompts) for _ in range(options.repeats)], axis=0)
         print(f"{questions:9} {prompts:8} " + " ".join(f"{share:7.4f}" for share in shares), flush=True)
 
