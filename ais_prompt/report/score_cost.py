@@ -56,7 +56,7 @@ def cost_cell(variant: Variant, unit: str) -> str:
 def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
     """Return an SVG of score against what an answer takes, for the groups of one dataset; empty without two points.
 
-    Each point has the 95 % interval of its score, and the points of the front are joined.
+    Each point has the 95 % interval of its score. Points of the front are joined and named.
     """
     scale = 100 if groups[0].fraction else 1
     points = [
@@ -94,7 +94,7 @@ def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
             f'<g class="model{one.group % _COLOURS}"><title>{html.escape(", ".join(words))}</title>'
             f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{y(one.low):.1f}" y2="{y(one.high):.1f}"/>'
             f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{6 if unit in one.variant.front else 4}"/>'
-            f'<text x="{across + 8:.1f}" y="{up - 6:.1f}">{html.escape(title)}</text></g>'
+            f"{_label(title, across, up) if unit in one.variant.front else ''}</g>"
         )
     axes = (
         f'<text x="{_LEFT}" y="{_HEIGHT - 8}">0</text>'
@@ -109,6 +109,22 @@ def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
         f'<svg class="front-plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">'
         f"{axes}{''.join(marks)}</svg>"
     )
+
+
+def front_legend(groups: Sequence[VariantGroup]) -> str:
+    """Return the models with the colours that they have in a plot; empty for one."""
+    names = (
+        f'<span class="model{number % _COLOURS}">● {html.escape(group.model)}</span>'
+        for number, group in enumerate(groups)
+    )
+    return f'<p class="front-legend">{" ".join(names)}</p>' if len(groups) > 1 else ""
+
+
+def _label(title: str, across: float, up: float) -> str:
+    """Return the title beside a point, on the side that has room."""
+    is_right = across > _WIDTH / 2
+    side = f'class="end" x="{across - 9:.1f}"' if is_right else f'x="{across + 9:.1f}"'
+    return f'<text {side} y="{up - 6:.1f}">{html.escape(title)}</text>'
 
 
 def _number(amount: float) -> str:
