@@ -67,6 +67,7 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
+from ais_prompt.extensions.agents.command import CommandModel as CommandModel
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
