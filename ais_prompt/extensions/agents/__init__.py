@@ -8,6 +8,8 @@ EXTENSION: Final = Extension(
     parts={
         "models": {
             "CommandModel": "command",
+            "FunctionAgentModel": "function_agent",
+            "ServerAgentModel": "server_agent",
         },
     },
     packages=("mcp",),
