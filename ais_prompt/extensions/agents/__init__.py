@@ -11,6 +11,10 @@ EXTENSION: Final = Extension(
             "FunctionAgentModel": "function_agent",
             "ServerAgentModel": "server_agent",
         },
+        "inferencers": {
+            "ToolLoopInferencer": "tool_loop",
+        },
     },
     packages=("mcp",),
+    steps={"finished": "mcp_tools:end_servers"},
 )
