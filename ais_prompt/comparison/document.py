@@ -11,6 +11,7 @@ from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
 from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.comparison.variants import VariantGroup
 from ais_prompt.types import Document, prompts_to_json
 
 
@@ -21,12 +22,14 @@ class CompareDocument(Document, kw_only=True):
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
+        variants: with ``--variants``, the prompts and options of each model and dataset of the run.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
+    variants: list[VariantGroup] = field(default_factory=list)
 
 
 class ComparisonEntry(TypedDict):

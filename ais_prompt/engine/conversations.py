@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from ais_prompt.engine.asked_rows import numbered, shown_gap
+from ais_prompt.engine.asked_rows import Numbering, numbered, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
@@ -46,7 +46,7 @@ from ais_prompt.types import (
     Sample,
     ToolRun,
 )
-from ais_prompt.utils import Occurrences, one_line
+from ais_prompt.utils import one_line
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
@@ -60,7 +60,7 @@ def conversations_of(
     samples: Iterable[Sample],
     cluster: str | None = None,
     portion: Portion | None = None,
-    openings: Occurrences | None = None,
+    numbering: Numbering | None = None,
 ) -> Iterator[RunningConversation]:
     """Yield the conversations of samples, each started when it is taken.
 
@@ -71,18 +71,18 @@ def conversations_of(
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
         portion: yield only the conversations of its samples. The prompts of the others are made too, because equal
             prompts are numbered over the whole dataset.
-        openings: counts equal prompts; None makes a new one.
+        numbering: of equal prompts, where all conversations were started before; None for those that were not.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
     """
-    openings = openings or Occurrences(len(task.data.test))
+    numbering = numbering or Numbering(len(task.data.test))
     for sample in samples:
         try:
-            conversation = _conversation(task, sample, openings, cluster)
+            conversation = _conversation(task, sample, numbering, cluster)
             if portion is None or portion.holds(sample.id):
                 yield RunningConversation(conversation, recall, sample.index)
-            else:
+            elif not numbering.knows(sample.index):
                 with suppress(StopIteration):  # it cannot be asked
                     next(conversation)
                 conversation.close()
@@ -136,7 +136,7 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
 
 
-def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str | None) -> Conversation:
     # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
     # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
@@ -145,7 +145,8 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         if gap := shown_gap(task.inferencer, sample, shots, task.context):
             prediction = _without_answer(task, sample, gap)
         else:
-            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
+            conversation = task.inferencer.converse(sample, shots, task.context)
+            prediction = yield from numbered(conversation, sample.index, numbering)
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
         failure = Failure(UNUSABLE_ROW, what, where=error.where)
@@ -345,35 +346,44 @@ class EarlierAnswers:
         return kept
 
 
-def is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of a conversation was answered before. A sample that cannot be asked never was."""
-    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
-
-
 class Resumed(Struct, frozen=True):
     """How far a task is answered already.
 
     Attributes:
-        known: samples that are answered completely.
+        known: samples that are answered completely; their predictions are kept.
         used: answers of the journal that these samples have.
-        answered: 1 for each such sample; None if samples must be asked in their order, because equal prompts are
-            numbered in it.
+        is_known: 1 for each such sample.
+        numbering: of the conversations, which were all started once; None if there are no earlier answers.
     """
 
     known: int = 0
     used: int = 0
-    answered: bytearray | None = None
+    is_known: bytearray = bytearray()
+    numbering: Numbering | None = None
 
 
-def count_known(task: Task, answers: EarlierAnswers, portion: Portion | None) -> Resumed:
-    """Hold every conversation of a task with the answers that there are, and count how far they reach."""
+def take_known(
+    task: Task, recall: Recall, portion: Portion | None, cluster: str | None, keep: Callable[[Prediction], None]
+) -> Resumed:
+    """Hold every conversation of a task with the answers that there are, and keep the predictions of those that end.
+
+    A sample that cannot be asked, or whose part failed, is not known: it is tried again.
+
+    Args:
+        task, recall, portion, cluster: as for `conversations_of`.
+        keep: takes the prediction of a sample that is answered completely.
+
+    Raises:
+        AisPromptError: as `conversations_of`.
+    """
     samples = task.data.test
     known = used = 0
-    answered, openings = bytearray(len(samples)), Occurrences(len(samples))
-    for conversation in conversations_of(task, answers.recall, samples, portion=portion, openings=openings):
-        if conversation.prediction is not None and is_known(conversation):
+    is_known, numbering = bytearray(len(samples)), Numbering(len(samples))
+    for conversation in conversations_of(task, recall, samples, cluster, portion, numbering):
+        prediction = conversation.prediction
+        if prediction is not None and not prediction.failed:
             known += 1
             used += conversation.answers_found
-            answered[conversation.prediction.index] = 1
-    is_free = portion is None and known > 0 and not openings.has_equal
-    return Resumed(known, used, answered if is_free else None)
+            is_known[prediction.index] = 1
+            keep(prediction)
+    return Resumed(known, used, is_known, numbering)

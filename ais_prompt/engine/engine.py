@@ -26,10 +26,10 @@ import asyncio
 import logging
 import threading
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
 from ais_prompt.engine.conversations import is_for_model
 from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_endpoint, is_of_model
@@ -37,7 +37,7 @@ from ais_prompt.engine.job import Standstill, TaskJob
 from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
-from ais_prompt.models import AgentModel, AsyncModel, BatchModel, Model, attempts_sent, endpoint_of
+from ais_prompt.models import AgentModel, AsyncModel, BatchModel, GathersRequests, Model, attempts_sent, endpoint_of
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
 
@@ -58,7 +58,7 @@ UNDER_WAY: Final = 64
 ALONE_SECONDS: Final = 4.0
 """Seconds for which the first request of an endpoint is alone: a wrong key or a dead server is known by then."""
 PASSED: Final = 32
-"""Conversations that were answered before and pass without waiting, until other work has its turn."""
+"""Conversations that start without waiting, until other work has its turn; some are answered already."""
 
 
 def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
@@ -81,7 +81,8 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
         try:
             model = job.model
             is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
-            standstill.watch(job)
+            if not isinstance(model, GathersRequests):
+                standstill.watch(job)
         except AisPromptError as error:
             over(job, error)
             return
@@ -388,6 +389,7 @@ class Endpoint:
                 self._unusable[id(model)] = error
                 raise
             self._models[id(model)] = _OpenModel(model)
+            self._heard = self._heard or isinstance(model, GathersRequests)  # it sends no request alone
         opened = self._models[id(model)]
         opened.most = model.max_concurrency  # grows with the servers that share its work
         return opened
@@ -418,8 +420,8 @@ class Endpoint:
                 entry.conversations.add(asking)
                 entry.opened.asking += 1
                 asking.add_done_callback(partial(self._leave, entry))
-                continue
-            entry.job.finished(conversation)  # answered before, to its end
+            else:
+                entry.job.finished(conversation)  # answered before, to its end
             passed += 1
             if passed == PASSED:  # the loop comes back after requests had their turn
                 self._changed.set()
@@ -434,22 +436,27 @@ class Endpoint:
 
     async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
         """Ask one conversation to its end: each answer decides what is asked next."""
-        job, opened = entry.job, entry.opened
         try:
             while requests := conversation.open_requests():
-                [request, *_] = requests
-                if not is_for_model(request):
-                    completion = await in_thread(partial(job.perform, request))
+                if len(requests) > 1 and isinstance(entry.opened.model, GathersRequests):
+                    await _all_of([self._answer(entry, conversation, request) for request in requests])
                 else:
-                    if not self._heard:
-                        asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
-                    completion = await _complete(opened, request, job, conversation.row)
-                    self._hear()
-                conversation.answer(request, job.record(request, without_secrets(completion)))
-            job.finished(conversation)
+                    await self._answer(entry, conversation, requests[0])
+            entry.job.finished(conversation)
         except Exception as error:
             self._end(entry, error)
-            self._doubt(opened, error)
+            self._doubt(entry.opened, error)
+
+    async def _answer(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> None:
+        job, opened = entry.job, entry.opened
+        if not is_for_model(request):
+            completion = await in_thread(partial(job.perform, request))
+        else:
+            if not self._heard:
+                asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
+            completion = await _complete(opened, request, job, conversation.row)
+            self._hear()
+        conversation.answer(request, job.record(request, without_secrets(completion)))
 
     def _hear(self) -> None:
         """Let other requests follow the first one."""
@@ -580,6 +587,16 @@ async def _close_model(model: AsyncModel) -> None:
         await model.aclose()
     except PartError as error:  # the answers are there already
         logger.warning("%s", "\n  ".join(error.lines()))
+
+
+async def _all_of(asking: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all of them; the first error cancels the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in asking:
+                group.create_task(one)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 class _Asker:

@@ -239,7 +239,8 @@ class RequestEstimate(Struct, frozen=True):
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
         judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
-        verdicts: the most requests to each judge: one for each answer, two where answers are compared in both orders.
+        judge_requests: the most requests to all judges: one for each answer, two where answers are compared in both
+            orders.
     """
 
     task: str
@@ -249,12 +250,7 @@ class RequestEstimate(Struct, frozen=True):
     output_tokens: int
     price: Price | None
     judges: tuple[str, ...] = ()
-    verdicts: int = 0
-
-    @property
-    def judge_requests(self) -> int:
-        """The most requests to all judges."""
-        return len(self.judges) * self.verdicts
+    judge_requests: int = 0
 
     @property
     def least_cost(self) -> float | None:
@@ -291,7 +287,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
+    judges = [judge for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
     answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
@@ -300,8 +296,8 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(sent * scale),
         math.ceil(received * scale),
         task.spec.model.price,
-        tuple(model.abbr for model in judge.models) if judge else (),
-        len(test) * answers * (2 if judge and judge.reference_answers else 1) if judge else 0,
+        tuple(dict.fromkeys(model.abbr for judge in judges for model in judge.models)),
+        len(test) * answers * sum(len(one.models) * (2 if one.reference_answers else 1) for one in judges),
     )
 
 
@@ -339,6 +335,9 @@ class Progress(Protocol):
     def note(self, text: str) -> None:
         """Something that the user should know now."""
 
+    def resumed(self, text: str) -> None:
+        """Which answers of earlier sessions are used."""
+
 
 class OpenProgress(Protocol):
     """Opens the progress of one task."""
@@ -361,3 +360,5 @@ class _Silent:
     def answered(self, completion: Completion) -> None: ...
 
     def note(self, text: str) -> None: ...
+
+    def resumed(self, text: str) -> None: ...

@@ -84,12 +84,16 @@ class JudgeQuestions(PlannedDataset):
     Args:
         task: whose answers are judged.
         answers_of: returns what the judges are asked.
+
+    Attributes:
+        asked_by: the name of the evaluator that asks them, of several.
     """
 
     def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
         judge = task.dataset.spec.eval.judge
         assert judge is not None
         super().__init__(judge_dataset(judge, task.dataset.spec))
+        self.asked_by: str = task.dataset.spec.eval.name
         self._judged = task
         self._answers_of = answers_of
 

@@ -61,7 +61,9 @@ def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], J
     Raises:
         AisPromptError: the answers cannot be read.
     """
-    references = task.spec.reference_answers
+    judge = task.spec.dataset.eval.judge
+    assert judge is not None
+    references = judge.reference_answers
     assert references is not None
     if references.column:
         rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}

@@ -86,7 +86,7 @@ class Verdicts:
     def _all(self) -> dict[str, dict[str, Prediction]]:
         """Return ``abbr`` of each judge → id of a question → what it said."""
         if self._said is None:
-            folder = self._folder.judge(self._task.spec.model.abbr)
+            folder = self._folder.judge(self._task.spec.model.abbr, self._task.spec.dataset.eval.name)
             self._said = {}
             for model in self._judge.models:
                 path = folder.predictions(model.abbr, self._task.spec.dataset.abbr)

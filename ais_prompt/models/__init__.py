@@ -24,7 +24,14 @@ if TYPE_CHECKING:
         wait_before_retry,
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
-    from ais_prompt.models.api.batches import batch_answer, batch_request
+    from ais_prompt.models.api.batches import (
+        NO_ANSWER,
+        BatchedModel,
+        batch_answer,
+        batch_request,
+        custom_id,
+        has_batches,
+    )
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
     from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
@@ -72,6 +79,7 @@ if TYPE_CHECKING:
         AsyncModel,
         BatchModel,
         ChecksRequests,
+        GathersRequests,
         HasTokenizerPath,
         KnowsStopTokens,
         LikelihoodModel,
@@ -167,6 +175,7 @@ if TYPE_CHECKING:
         read_key,
         request_headers,
         resolve_address,
+        resolve_fields,
         resolve_headers,
     )
     from ais_prompt.models.transport.moments import Moments

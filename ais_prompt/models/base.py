@@ -217,6 +217,17 @@ class AgentModel(AsyncModel, Protocol):
 
 
 @runtime_checkable
+class GathersRequests(Protocol, metaclass=KeptChecks):
+    """An async model that waits for many requests before it sends them, and may answer hours later.
+
+    Attributes:
+        gathers_requests: whether it does.
+    """
+
+    gathers_requests: bool
+
+
+@runtime_checkable
 class ChecksRequests(Protocol, metaclass=KeptChecks):
     """A model that can say before anything is asked that it does not take a request."""
 

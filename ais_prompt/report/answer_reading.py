@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from ais_prompt.report.score_lines import NO_GOLD, WORDS, without_gold
-from ais_prompt.report.score_notes import NAMED
+from ais_prompt.report.score_lines import NO_GOLD, without_gold
+from ais_prompt.report.score_notes import NAMED, WORDS
 from ais_prompt.scoring import NOTHING_FOUND, UNUSABLE_GOLD, TaskOutcome, value
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.types import STATUSES, Prediction

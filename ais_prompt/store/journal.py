@@ -42,6 +42,7 @@ from ais_prompt.types import Completion, FinishReason, Request, decoding_to_json
 from ais_prompt.utils import Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
 
 logger = logging.getLogger(__name__)
+_UNREADABLE: Final = "repair the disk, or start a new run without -r"
 
 
 class Journal:
@@ -94,12 +95,13 @@ class Journal:
         Raises:
             StoreError: the file cannot be read.
         """
-        if key not in self._answers:
+        if (place := self._answers.get(key)) is None:
             return None
-        with self._reading() as lines:
-            lines.seek(self._answers[key])
+        with reading(self.path, fix=_UNREADABLE):
+            lines = self._reader()
+            lines.seek(place)
             line = lines.readline()
-        return _completion(_parse(line)[0].completion)
+        return _answer_in(line)
 
     def adopt(self, former: str, key: str, request: Request) -> Completion | None:
         """Return the answer under an earlier version's key, and store it under its present key; None if there is none.
@@ -185,13 +187,11 @@ class Journal:
     ) -> None:
         self.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[BinaryIO]:
+    def _reader(self) -> BinaryIO:
         """Return a stream of its own to read: its position does not move when the journal is written."""
-        with reading(self.path, fix="repair the disk, or start a new run without -r"):
-            if self._lines is None:
-                self._lines = self.path.open("rb")
-            yield self._lines
+        if self._lines is None:
+            self._lines = self.path.open("rb")
+        return self._lines
 
     def _close_files(self) -> None:
         if self._lines is not None:
@@ -202,8 +202,8 @@ class Journal:
 
     def _load(self) -> None:
         line = b""
-        with self._reading() as lines:
-            for line in lines:
+        with reading(self.path, fix=_UNREADABLE):
+            for line in self._reader():
                 self._index(line)
         self.has_former_keys = any(map(is_former_key, self._answers))
         if line and not line.endswith(b"\n"):
@@ -379,6 +379,12 @@ class _Line(Struct):
         return (self.key, self.retries) if self.retries else (self.key,)
 
 
+class _Answered(Struct):
+    """A line of a journal of which only the answer is wanted."""
+
+    completion: Completion
+
+
 def _asked(request: Request) -> dict[str, Any]:
     """Return a request as an agent made it; that of other samples can be made again from the data."""
     return {"prompt": prompt_to_json(request.prompt), "decoding": decoding_to_json(request.decoding)}
@@ -392,6 +398,7 @@ class _Stored(Completion, frozen=True, kw_only=True):
 
 
 _LINE: Final = Decoder(_Line)
+_ANSWERED: Final = Decoder(_Answered)
 _STORED: Final = Decoder(_Stored)
 _COMPLETION: Final = Decoder(Completion)
 
@@ -409,6 +416,14 @@ def _parse(line: bytes) -> tuple[_Line, bool]:
         return convert({**values, "completion": Raw(encode(completion.to_json()))}, _Line), completion.failure is None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"the line is not of a journal: {error!r}") from None
+
+
+def _answer_in(line: bytes) -> Completion:
+    """Read the completion in a line that `_parse` has accepted."""
+    try:
+        return _ANSWERED.decode(line).completion
+    except (ValueError, RecursionError):  # a lone surrogate or NaN, or an earlier version
+        return _completion(_parse(line)[0].completion)
 
 
 def _completion(content: bytes | Raw) -> Completion:

@@ -215,7 +215,7 @@ _OPTIONAL = (
     "replica",
     "retried_with",
 )
-_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
+_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class Usage(Struct, frozen=True):
@@ -227,6 +227,7 @@ class Usage(Struct, frozen=True):
         reasoning_tokens: of ``completion_tokens``, those of the reasoning.
         cached_tokens: of ``prompt_tokens``, those that the server had in its cache.
         cache_write_tokens: of ``prompt_tokens``, those that the server put into its cache.
+        tier: how the request was served, if that has a price of its own: ``batch``.
     """
 
     prompt_tokens: int | None = None
@@ -234,6 +235,7 @@ class Usage(Struct, frozen=True):
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    tier: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""

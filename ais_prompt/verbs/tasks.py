@@ -36,7 +36,7 @@ from ais_prompt.scoring import (
     Scored,
     TaskOutcome,
     isolation_of,
-    score_task,
+    score_what_changed,
     stored_scores,
 )
 from ais_prompt.store import RunFolder, RunRecord
@@ -66,7 +66,7 @@ def ask_and_score(
         folder, record: of the run.
         asking: what the tasks have in common.
         workers: compute local models; None to compute in this process.
-        audits: as for `score_task`.
+        audits: as for `score_what_changed`.
 
     Raises:
         StoreError: nothing more can be written.
@@ -88,6 +88,7 @@ def ask_and_score(
         if scored := found.get(task.name):
             if scored.isolation:
                 record.add_isolation(task.spec, scored.isolation)
+            record.add_stamp(task.spec, scored.stamp)
             steps.outcomes[task.name] = _outcome(task, scored)
         if mode != "eval" and isinstance(task.inferencer, RunsPrograms):
             record.add_isolation(task.spec, task.inferencer.isolation)
@@ -141,8 +142,12 @@ class _Steps:
     def begin_with_stored(self) -> list[TaskJob]:
         """Return the jobs of judges about stored answers; score the other tasks."""
         record = self._record
-        stored = [AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec)) for task in self._tasks]
-        return self._after(stored)
+        return self._after(
+            [
+                AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec), record.stamp(task.spec))
+                for task in self._tasks
+            ]
+        )
 
     def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
         """Return the jobs that follow a job that is over. It may be called in any thread."""
@@ -161,7 +166,7 @@ class _Steps:
             self._end(task, Scored())
             return []
         # asked → waiting, or judged, or over; these may be the reference answers that other tasks wait for
-        answered = AnsweredTask(task, job.facts.samples, job.facts.of)
+        answered = AnsweredTask(task, job.facts.samples, job.facts.of, self._record.stamp(task.spec))
         ready = [] if self._references.wait(answered) else [answered]
         return self._after([*ready, *self._references.over(task)])
 
@@ -179,12 +184,15 @@ class _Steps:
         if error := self._references.error_for(task):
             self._fail(task, error)
             return []
-        questions = JudgeQuestions(task, self._scoring.answers_to_judge)
-        self._judging[task.name] = len(task.dataset.judges)
-        return [
-            JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
-            for judge in task.dataset.judges
-        ]
+        jobs: list[TaskJob] = []
+        for scoring in (one for one in task.scorings if one.dataset.judges):
+            questions = JudgeQuestions(scoring, self._scoring.answers_to_judge)
+            jobs += [
+                JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
+                for judge in scoring.dataset.judges
+            ]
+        self._judging[task.name] = len(jobs)
+        return jobs
 
     def _judge_is_over(self, job: JudgeJob, error: AisPromptError | None) -> None:
         """Score a task when its last judge was asked; it fails if a judge could not be asked."""
@@ -228,7 +236,7 @@ class _ReferenceAnswers:
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        self._open = {task.name for task in tasks if task.spec.is_reference}
+        self._open = {task.name for task in tasks if _reference_of(task.spec) == task.name}
         self._failed: dict[str, AisPromptError] = {}
         self._waiting: dict[str, list[AnsweredTask]] = {}
         self._lock = threading.Lock()
@@ -265,8 +273,10 @@ def _reference_of(task: TaskSpec) -> str:
 
 def _score(answered: AnsweredTask, folder: RunFolder, *, audits: bool) -> Scored:
     try:
-        scores = score_task(answered.task, folder, answered.asked, answered.stopped_of, audits=audits)
-        return Scored(scores, isolation_of(answered.task.dataset))
+        scores, stamp = score_what_changed(
+            answered.task, folder, answered.asked, answered.stopped_of, earlier=answered.earlier, audits=audits
+        )
+        return Scored(scores, isolation_of(answered.task.dataset), stamp)
     except Exception as error:
         return Scored(error=error_of(error))
 
@@ -279,11 +289,11 @@ def _stored(task: Task, folder: RunFolder) -> Scored:
 
 
 def _outcome(task: Task, scored: Scored) -> TaskOutcome:
-    names = task.spec.model.abbr, task.spec.dataset.abbr
+    outcome = partial(TaskOutcome, task.spec.model.abbr, task.spec.dataset.abbr, variant=task.spec.columns)
     if scored.error is not None:
-        return TaskOutcome(*names, error=scored.error, samples=task.dataset.size)
+        return outcome(error=scored.error, samples=task.dataset.size)
     only, is_reference = not scored.scores, task.spec.is_reference
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_reference=is_reference)
+    return outcome(scores=scored.scores, predictions_only=only, is_reference=is_reference)
 
 
 def run_tally(
@@ -371,14 +381,22 @@ class JudgeJob(TaskJob):
             open_progress, asking: as for `TaskJob`.
         """
         own = replace(asking, retry_truncated=None)
-        super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
+        self._model, self._evaluator = answered.task.spec.model.abbr, questions.asked_by
+        self._run = folder
+        super().__init__(Task(judge, questions), folder.judge(self._model, self._evaluator), open_progress, own)
         self.answered = answered
 
     @property
     def cache_name(self) -> str:
         """The questions about each model's answers are others, and are asked beside each other."""
         judged = self.answered.task.spec
-        return f"{judged.dataset.abbr}@{judged.model.abbr}"
+        return "@".join(filter(None, (judged.dataset.abbr, judged.model.abbr, self._evaluator)))
+
+    @property
+    def others(self) -> Sequence[RunFolder]:
+        """The replies that it gave to other evaluators, or while the dataset had no other evaluators."""
+        own = self._run.judge(self._model, self._evaluator)
+        return [one for one in self._run.judges(self._model) if one != own]
 
     @property
     def datasets(self) -> Sequence[PlannedDataset]:

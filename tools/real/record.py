@@ -31,6 +31,9 @@ from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postproc
 from opencompass.evaluator import CascadeEvaluator
 from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
 from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
+from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
+from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
 from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
 from opencompass.utils.text_postprocessors import extract_non_reasoning_content
 
@@ -147,44 +150,86 @@ ALIGN_REPLIES = (
 )
 
 
+COMPASS_REPLIES = (
+    *("Choice: A", "选择：B", "Choice: C", "A", "", "So.\nChoice: B", "选择：C", "Choice: A or Choice: B", "选择: A"),
+    *("Choice: D", "Choice: B", "Choice: A"),
+)
+MT_REPLIES = (
+    *("Rating: [[7]]", "So. Rating: [[2.5]]", "Rating: 5", "[[6]]", "Rating:  [[10]]", "A", "", "Rating: [[3]] [[4]]"),
+    *("Rating: [[4]] or Rating: [[5]]", "<think>Rating: [[2]]</think>Rating: [[9]]", "rating: [[1]]"),
+)
+
+
 def tables() -> dict[str, list[dict[str, Any]]]:
     """Return summarizer → the replies of a judge with the numbers of its table."""
-    found: dict[str, list[dict[str, Any]]] = {"WildBenchPairSummarizer": [], "ArenaHardSummarizer": []}
+    replies = {
+        "ArenaHardSummarizer": (_arena, ARENA_REPLIES),
+        "CompassArenaSummarizer": (_compass_arena, COMPASS_REPLIES),
+        "CompassBenchSummarizer": (_compass_bench, WILDBENCH_REPLIES),
+        "WildBenchPairSummarizer": (_wildbench, WILDBENCH_REPLIES),
+    }
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in replies}
     for base in ("gpt4-0314", "other"):
-        for order in (0, 1):
-            names = (base, "mine") if order else ("mine", base)
-            known = [
-                {
-                    "answer1": names[n % 3 == 0],
-                    "answer2": names[n % 3 != 0],
-                    "primary_tag": "Math",
-                    "secondary_tag": ["Editing"],
-                }
-                for n in range(len(ARENA_REPLIES))
-            ]
-            for name, replies in (
-                ("WildBenchPairSummarizer", WILDBENCH_REPLIES),
-                ("ArenaHardSummarizer", ARENA_REPLIES),
-            ):
-                output = [[reply, one] for reply, one in zip(replies, known, strict=False)]
-                numbers = _wildbench(output, base) if name.startswith("Wild") else _arena(output, base)
-                found[name].append({"output": output, "base": base, "numbers": numbers})
-    output = [[reply, {}] for reply in ALIGN_REPLIES]
-    found["AlignmentBenchSummarizer"] = [{"output": output, "base": "", "numbers": _alignbench()}]
+        for names in (("mine", base), (base, "mine")):
+            for name, (numbers, said) in replies.items():
+                known = [
+                    {
+                        "answer1": names[n % 3 == 0],
+                        "answer2": names[n % 3 != 0],
+                        "primary_tag": "Math",
+                        "secondary_tag": ["Editing"],
+                        "question": f"{n % 5}",
+                        "capability": f"{n % 2}",
+                    }
+                    for n in range(len(said))
+                ]
+                output = [[reply, one] for reply, one in zip(said, known, strict=True)]
+                found[name].append({"output": output, "base": base, "numbers": numbers(output, base)})
+    half = {"summary_type": "half_add"}
+    found["CompassArenaSummarizer"] += [
+        {**case, "args": half, "numbers": _compass_arena(case["output"], case["base"], **half)}
+        for case in found["CompassArenaSummarizer"]
+    ]
+    for name, said, numbers in (
+        ("AlignmentBenchSummarizer", ALIGN_REPLIES, _alignbench()),
+        ("MTBenchSummarizer", MT_REPLIES, _mt_bench()),
+    ):
+        found[name] = [{"output": [[reply, {}] for reply in said], "base": "", "numbers": numbers}]
     return found
 
 
 def _wildbench(output: Any, base: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/w.json")
-        models = [{"abbr": "mine", "type": "x"}]
-        config = ConfigDict(
-            work_dir=folder,
-            datasets=[{"abbr": "w", "base_models": [{"abbr": base, "type": "x"}]}],
-            judge_models=[{"abbr": "judge", "type": "x"}],
-            eval={"partitioner": {"models": models}},
-        )
-        return {"score": WildBenchPairSummarizer(config).summarize("t")["Wildbench"]["judge"]["mine"]["score"]}
+        summary = WildBenchPairSummarizer(_run(folder, output, base, "w")).summarize("t")
+    return {"score": summary["Wildbench"]["judge"]["mine"]["score"]}
+
+
+def _compass_arena(output: Any, base: str, **options: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        summary = CompassArenaSummarizer(_run(folder, output, base, "c"), **options).summarize("t")
+    return {"score": float(summary["CompassArena"]["judge"]["mine"]["c"])}
+
+
+def _compass_bench(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        scores = CompassBenchSummarizer(_run(folder, output, base, "language/c")).get_score("t")
+    return {"score": scores["judge"]["language/c"]["mine"]["language/c"]}
+
+
+def _run(folder: str, output: Any, base: str, dataset: str) -> ConfigDict:
+    """Write the replies as a run has them; return its config."""
+    _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/{dataset}.json")
+    return ConfigDict(
+        work_dir=folder,
+        datasets=[{"abbr": dataset, "base_models": [{"abbr": base, "type": "x"}]}],
+        judge_models=[{"abbr": "judge", "type": "x"}],
+        eval={"partitioner": {"models": [{"abbr": "mine", "type": "x"}]}},
+    )
+
+
+def _mt_bench() -> dict[str, float]:
+    ratings = [one["score"] for one in map(post_process_mtbench_single, MT_REPLIES) if one]
+    return {"total": sum(ratings) / len(ratings), "rated": len(ratings)}
 
 
 def _arena(output: Any, base: str) -> dict[str, float]:

@@ -103,7 +103,8 @@ def _parse_gates(texts: Sequence[Any], faults: Faults) -> tuple[Gate, ...]:
 
 
 def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:
-    return (model for dataset in datasets if dataset.eval.judge is not None for model in dataset.eval.judge.models)
+    judges = (scoring.judge for dataset in datasets for scoring in dataset.eval.by_evaluator)
+    return (model for judge in judges if judge is not None for model in judge.models)
 
 
 def _is_used(loaded: LoadedConfig, name: str) -> bool:

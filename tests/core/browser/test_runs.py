@@ -51,6 +51,17 @@ def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFold
         assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]
 
 
+def test_runs_of_one_name_say_what_differs(chromium: Page, sample_run: RunFolder, tmp_path: Path) -> None:
+    for time in ("20260101_000000Z", "20260102_000000Z", "20260103_000000Z"):
+        shutil.copytree(sample_run.root, tmp_path / "mixed" / time)
+        (tmp_path / "mixed" / time / "config.py").write_text("models = [dict(model='mock', temperature=0.0)]\n")
+    (tmp_path / "mixed/20260102_000000Z/config.py").write_text("models = [dict(model='mock', temperature=0.7)]\n")
+    with serving(tmp_path) as server:
+        chromium.open(server.with_token("/"))
+        assert len(chromium.texts(".runs tbody th a")) == 3
+        assert chromium.texts(".changes") == ["temperature: 0.7 → 0.0", "temperature: 0.0 → 0.7"]
+
+
 @pytest.fixture
 def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
     """Open the report of the run from a server; its address."""
