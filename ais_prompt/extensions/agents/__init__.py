@@ -14,6 +14,10 @@ EXTENSION: Final = Extension(
         "inferencers": {
             "ToolLoopInferencer": "tool_loop",
         },
+        "evaluators": {
+            "StateEvaluator": "evaluators",
+            "TrajectoryEvaluator": "evaluators",
+        },
     },
     packages=("mcp",),
     steps={"finished": "mcp_tools:end_servers"},
