@@ -74,7 +74,13 @@ def total_usage(trajectory: Iterable[ModelCall]) -> Usage:
         counts = [count for usage in usages if (count := getattr(usage, name)) is not None]
         return sum(counts) if counts else None
 
-    return Usage(*(added(name) for name in Usage.__struct_fields__))
+    return Usage(
+        added("prompt_tokens"),
+        added("completion_tokens"),
+        added("reasoning_tokens"),
+        added("cached_tokens"),
+        added("cache_write_tokens"),
+    )
 
 
 class CalledTool(NamedTuple):
