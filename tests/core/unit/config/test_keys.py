@@ -37,9 +37,14 @@ EVAL: Final = {
 }
 DATASET: Final = {"type": "A", "abbr": "x", "n": 2, "k": [1, 2], "reader_cfg": READER, "infer_cfg": INFER}
 META: Final = {"begin": "b", "round": [ROLE, "\n"], "reserved_roles": [{"role": "S"}], "end": "e", "eos_token_id": 3}
+BATCH: Final = {
+    **{"rest": "direct", "rounds": 2, "max_requests": 100, "max_bytes": 1000},
+    **{"gather": 1.0, "poll": 2.0, "longest_poll": 3.0},
+}
 WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "models": [
         {"type": "A", "abbr": "m", "meta_template": META, "price": PRICE, "run_cfg": {"num_gpus": 1}},
+        *([] if missing_extension("models[i].batch=") else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]),
         {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
