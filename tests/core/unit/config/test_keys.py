@@ -56,7 +56,11 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
             "run_cfg": {"num_gpus": 1},
             "variant": VARIANT,
         },
-        *([] if missing_extension("models[i].batch=") else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]),
+        *(
+            []
+            if missing_extension("models[i].batch=")
+            else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]
+        ),
         {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
