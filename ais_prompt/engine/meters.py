@@ -23,7 +23,7 @@ from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.evaluators import AsksInParts
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
-from ais_prompt.plan import PlannedDataset, Task
+from ais_prompt.plan import Task
 from ais_prompt.types import (
     Budget,
     Completion,
@@ -301,7 +301,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judged = [(judge, one.dataset) for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
+    judged = [(judge, one) for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
     answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
@@ -317,14 +317,26 @@ def estimate(task: Task) -> RequestEstimate:
     )
 
 
-def _questions(judge: JudgeSpec, dataset: PlannedDataset, samples: Sequence[Sample]) -> float:
-    """Return how many questions a judge is asked about an answer, the mean over some samples."""
-    if not isinstance(evaluator := dataset.evaluator, AsksInParts) or not samples:
-        return 2 if judge.reference_answers else 1
+def _questions(judge: JudgeSpec, scoring: Task, samples: Sequence[Sample]) -> float:
+    """Return how many questions a judge is asked about an answer: for each order, rival, or part of a question.
+
+    Args:
+        judge: of one evaluator.
+        scoring: the task with this evaluator.
+        samples: some of its samples, over which the parts are counted.
+    """
+    references = judge.reference_answers
+    if references is not None and references.models:
+        from ais_prompt.judges import pairs_per_question
+
+        return pairs_per_question(references, scoring.spec.model.abbr)
+    evaluator = scoring.dataset.evaluator
+    if not isinstance(evaluator, AsksInParts) or not samples:
+        return 1 if references is None else 2
     asked = 0
     for sample in samples:
         with suppress(AisPromptError):  # a gold that cannot be used fails its sample
-            asked += len(evaluator.parts(dataset.gold_of(sample.gold)))
+            asked += len(evaluator.parts(scoring.dataset.gold_of(sample.gold)))
     return asked / len(samples)
 
 

@@ -272,6 +272,7 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         model=task.spec.model.abbr,
         dataset=dataset.spec.abbr,
         steps=[one.steps for one, _ in answers],
+        completions=[one.completions for one, _ in answers],
     )
     return Answers(ids, batch)
 
@@ -292,6 +293,7 @@ def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
         references=None if batch.references is None else _at(batch.references, places),
         prompts=_at(batch.prompts, places),
         steps=_at(batch.steps, places),
+        completions=_at(batch.completions, places),
         rows=lambda: _at(batch.rows(), places),
         row_numbers=lambda: _at(batch.row_numbers(), places),
     )
