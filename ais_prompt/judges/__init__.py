@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Confusion,
         Estimated,
         Judge,
+        LabelKey,
         Level,
         agreement,
         krippendorff_alpha,

@@ -178,9 +178,11 @@ def batch_question_id(sample_id: str, question: JudgeQuestion) -> str:
 
 def judge_prompt(judge: JudgeSpec, dataset: PlannedDataset) -> PartSpec:
     """Return the prompt of the judges: that of the config, or that of the evaluator."""
-    evaluator = None if judge.prompt_template else dataset.evaluator
-    own = {"template": evaluator.judge_prompt} if isinstance(evaluator, HasJudgePrompt) else {}
-    return judge.prompt_template or PartSpec("PromptTemplate", own, judge.where)
+    if judge.prompt_template is not None:
+        return judge.prompt_template
+    evaluator = dataset.evaluator
+    assert isinstance(evaluator, HasJudgePrompt)  # `build_evaluator` refuses others
+    return PartSpec("PromptTemplate", {"template": evaluator.judge_prompt}, judge.where)
 
 
 def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:

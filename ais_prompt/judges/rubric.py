@@ -148,7 +148,7 @@ class RubricEvaluator:
 
     def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
         """Return the values of an answer from the votes of all judges; None if a criterion is left out."""
-        criteria, marks = self.criteria(gold), self._joint(panel, gold)
+        criteria, marks = self.criteria(gold), self.joint(panel, gold)
         known = [mark for mark in marks if mark is not None]
         if len(known) < len(marks):
             return None
@@ -156,8 +156,8 @@ class RubricEvaluator:
         assert score is not None  # `read_criteria` refuses criteria without positive points
         return {RUBRIC: score, **_line_values(criteria, marks)}
 
-    def _joint(self, panel: Sequence[JudgeVerdict], gold: Any) -> list[float | None]:
-        """Return the mark of each criterion on which the judges decide."""
+    def joint(self, panel: Sequence[JudgeVerdict], gold: Any) -> list[float | None]:
+        """Return the mark of each criterion on which the judges decide; None where they decide nothing."""
         by_criterion = zip(*(self.marks(one.vote, gold) for one in panel), strict=True)
         found: list[float | None] = []
         for one, marks in zip(self.criteria(gold), by_criterion, strict=True):
@@ -168,6 +168,15 @@ class RubricEvaluator:
                 decided = majority(marks)
                 found.append(None if decided is None else float(decided))
         return found
+
+    def by_criterion(self, answer: SampleScore) -> dict[str, float]:
+        """Return the mark of each criterion of an answer that judges know, by its number from 1, its text and name."""
+        known: dict[str, float] = {}
+        criteria = self.criteria(answer.gold)
+        for number, (one, mark) in enumerate(zip(criteria, self.joint(answer.verdicts, answer.gold), strict=True), 1):
+            if mark is not None:
+                known |= {name: mark for name in (str(number), one.text, one.name) if name}
+        return known
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the clipped mean, then a line for each criterion and tag, and how often judges disagree on it."""
@@ -216,7 +225,7 @@ class RubricEvaluator:
             return dict.fromkeys(_lines(self._criteria_of(answer) or ()), 0.0)
         if answer.status != "failed" or not answer.verdicts:
             return answer.values
-        return _line_values(self.criteria(answer.gold), self._joint(answer.verdicts, answer.gold))
+        return _line_values(self.criteria(answer.gold), self.joint(answer.verdicts, answer.gold))
 
     def _disagreements(self, lines: Sequence[str], scores: Sequence[SampleScore]) -> list[Score]:
         """Return the share of answers on which judges do not agree, for each line; nothing for one judge."""
