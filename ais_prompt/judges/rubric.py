@@ -55,7 +55,7 @@ class RubricEvaluator:
     failed, which is not the model's fault; the criteria that are known count in their lines. Several judges decide on
     each criterion by majority, and on a rating by the mean.
 
-    The config gives the judges beside the arguments, and their prompt if it is another one: ``judge_cfg``, and
+    The config gives the judges beside the arguments, and their prompt if it differs: ``judge_cfg``, and
     ``prompt_template`` with ``{prediction}`` and ``{criteria}``, or ``{criterion}`` with ``together=False``.
 
     Args:
