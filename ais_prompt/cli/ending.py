@@ -78,11 +78,15 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         print_model_difference(result.differences, root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
+    lines = []
     for lost in lost_answers(result.folder, result.outcomes):
         example, command = remedies.get(lost.word, ("", view))
-        what = f"  {lost.count:,} {lost.word}"
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
-        echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
+        lines.append((f"{lost.count:,} {lost.word}", example, command))
+    widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:2]]
+    for line in lines:
+        what, example = (f"{text:<{width}}" for text, width in zip(line, widths, strict=False))
+        echo(hanging(f"  {what}  {example}  ", line[2], breaks=False))
     for sentence, command in better_readings(result.folder, result.outcomes):
         echo(hanging(f"  {sentence}:  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
