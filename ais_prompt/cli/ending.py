@@ -39,10 +39,11 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         plan: of the run.
         remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
     """
+    from rich.cells import cell_len
     from rich.console import Console
 
     from ais_prompt.comparison import difference_json
-    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -82,11 +83,11 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
     for lost in lost_answers(result.folder, result.outcomes):
         example, command = remedies.get(lost.word, ("", view))
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
-        lines.append((f"{lost.count:,} {lost.word}", example, command))
-    widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:2]]
-    for line in lines:
-        what, example = (f"{text:<{width}}" for text, width in zip(line, widths, strict=False))
-        echo(hanging(f"  {what}  {example}  ", line[2], breaks=False))
+        lines.append((f"{lost.count:,} {term(lost.word) if console.is_terminal else lost.word}", example, command))
+    widths = [max(map(cell_len, column)) for column in list(zip(*lines, strict=True))[:2]]
+    for *texts, command in lines:
+        head = "".join(f"  {text}{' ' * (width - cell_len(text))}" for text, width in zip(texts, widths, strict=True))
+        echo(hanging(f"{head}  ", command, breaks=False))
     for sentence, command in better_readings(result.folder, result.outcomes):
         echo(hanging(f"  {sentence}:  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
