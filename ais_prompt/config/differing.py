@@ -40,7 +40,7 @@ def _lines(name: str, before: Any, after: Any) -> Iterator[str]:
 
 
 def _options(value: Any, other: Any) -> Any:
-    """Return a value; no options in place of options that only the other config has, unless they are those of a part."""
+    """Return a value; no options in place of those that only the other config has, unless they are of a part."""
     return {} if value is _ABSENT and isinstance(other, Mapping) and "type" not in other else value
 
 
