@@ -24,9 +24,11 @@ from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxErr
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
     Conversation,
+    Inferencer,
     Recall,
     RepeatingInferencer,
     RunningConversation,
+    RunsTools,
     ends_task,
     failure_of,
 )
@@ -42,7 +44,9 @@ from ais_prompt.types import (
     Prediction,
     Request,
     Sample,
+    ToolRun,
 )
+from ais_prompt.utils import one_line
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
@@ -174,6 +178,27 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
 
 
+CUT_OFF: Final = "tool_cut_off"
+"""The kind of the failure of a call of a tool whose end is not known."""
+
+
+def is_for_model(request: Request) -> bool:
+    """Return whether a request is for the model, and not for the sandbox or a tool."""
+    return not isinstance(request.decoding, Execution | ToolRun)
+
+
+def perform(request: Request, inferencer: Inferencer) -> Completion:
+    """Run the program or the tool of a request.
+
+    Raises:
+        ModelError: no sandbox works on this machine.
+    """
+    if isinstance(request.decoding, Execution):
+        return execute(request)
+    assert isinstance(inferencer, RunsTools)
+    return inferencer.run_tool(request)
+
+
 def execute(request: Request) -> Completion:
     """Run the program of a request and return what it returned, as the JSON of an `ais_prompt.sandbox.Evaluation`.
 
@@ -249,10 +274,36 @@ class EarlierAnswers:
         if answer is None and self._of_shards is not None:
             answer = self._of_shards.answer(key)
         # Answered in another run: written down here too, so that this folder is complete by itself.
+        if isinstance(request.decoding, ToolRun):  # what it did in another run, it did not do in this one
+            return answer or self._cut_off(key, request, request.decoding)
         if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
         return answer if answer is None else self._longer(key, request, answer)
+
+    def of_asked(self, key_of: RequestKeys) -> EarlierAnswers:
+        """Return the same journals for the requests of an agent, whose keys are those of the model that it asks."""
+        return EarlierAnswers(self._journal, key_of, self._cache, of_shards=self._of_shards)
+
+    def begin(self, request: Request) -> None:
+        """Note that a tool is about to be called. Its result takes the place of this line.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if isinstance(request.decoding, ToolRun) and request.decoding.has_effects:
+            failure = Failure(CUT_OFF, f"the run ended while {request.decoding.tool} was called")
+            self._journal.append(self._key_of(request), request, Completion(failure=failure), begun=True)
+
+    def _cut_off(self, key: str, request: Request, run: ToolRun) -> Completion | None:
+        """Return the failure of a call that an earlier session began; None if it can be made now."""
+        if not run.has_effects or not self._journal.was_cut_off(key):
+            return None
+        what = (
+            f"an earlier session ended while {run.tool} was called with {one_line(str(request.prompt))}, and it is not "
+            "known whether the call took effect"
+        )
+        return Completion(failure=Failure(CUT_OFF, what))
 
     def _longer(self, key: str, request: Request, answer: Completion) -> Completion | Request:
         """Return an answer, or the request that repeats it with a larger ``max_out_len`` if it is truncated."""
@@ -288,7 +339,7 @@ class EarlierAnswers:
             assert isinstance(request.decoding, Decoding)
             kept = replace(completion, retried_with=request.decoding.max_out_len)
         self._journal.append(key, request, kept)
-        if self._cache is not None and completion.failure is None:
+        if self._cache is not None and completion.failure is None and not isinstance(request.decoding, ToolRun):
             self._cache.append(key, replace(request, retries=""), completion)
         if request.retries and completion.failure is not None:
             return self._journal.get(request.retries) or completion

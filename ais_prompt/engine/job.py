@@ -35,13 +35,23 @@ from ais_prompt.engine.conversations import (
     Resumed,
     conversations_of,
     former_keys_of,
+    is_for_model,
+    perform,
     take_known,
 )
 from ais_prompt.engine.failures import FailureWatch, TaskSession
 from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models import AsyncModel, Model, ScriptedModel, SendsBodies, cache_identity, full_identity
+from ais_prompt.models import (
+    AgentModel,
+    AsyncModel,
+    Model,
+    ScriptedModel,
+    SendsBodies,
+    cache_identity,
+    full_identity,
+)
 from ais_prompt.plan import PlannedDataset, Task, check_cluster
 from ais_prompt.store import (
     Journal,
@@ -52,7 +62,7 @@ from ais_prompt.store import (
     open_cache,
     prediction_sorter,
 )
-from ais_prompt.types import Completion, Decoding, Execution, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
 from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
@@ -153,6 +163,11 @@ class TaskJob:
         """The datasets whose rows the job needs until it is over."""
         return (self.task.dataset,)
 
+    @property
+    def others(self) -> Sequence[RunFolder]:
+        """Other folders in which answers to its requests may be."""
+        return self._shard.others if self._shard else ()
+
     def open(self) -> None:
         """Read the data, check them, open the files, and find out which samples are answered already.
 
@@ -172,7 +187,7 @@ class TaskJob:
             predictions = files.enter_context(prediction_sorter(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
-            of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
+            of_shards = JournalView(*(one.journal(*names) for one in self.others))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
             # Where answers come from: the own journal, then those of other shards, then the cache.
             answers = EarlierAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
@@ -187,8 +202,9 @@ class TaskJob:
             # Resumed: every conversation is held once with the answers that there are. Those that end are over.
             if answers.has_answers:
                 resumed = take_known(task, answers.recall, portion, task.spec.dataset.eval.cluster, keep)
-            unused = len(journal) - resumed.used
-            self._opened = _Opened(answers, predictions, session, total, resumed, unused)
+            steps = answers.of_asked(RequestKeys(model.asked.identity())) if isinstance(model, AgentModel) else None
+            unused = len(journal) - journal.steps - resumed.used
+            self._opened = _Opened(answers, predictions, session, total, resumed, unused, steps)
             with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
@@ -201,7 +217,7 @@ class TaskJob:
         show = self._open_progress if opened.total else silent_progress
         progress = self._shown.enter_context(show(task.name, opened.total, opened.resumed.known))
         if opened.answers.has_answers:
-            progress.note(_reuse_note(task, opened))
+            progress.resumed(_reuse_note(task, opened))
         watch = FailureWatch(has_answered=opened.resumed.known > 0)
         opened.session.progress = progress
         samples = _in_order(task.data.test, opened.resumed.is_known, watch)
@@ -241,6 +257,33 @@ class TaskJob:
         """
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
 
+    @property
+    def price(self) -> Price | None:
+        """The price of the model; None without one."""
+        return self.task.spec.model.price
+
+    def recall_step(self, request: Request) -> Completion | None:
+        """Return what an earlier session recorded of a request of an agent.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        assert self._opened is not None
+        assert self._opened.steps is not None
+        found = self._opened.steps.recall(request)
+        return found if isinstance(found, Completion) else None
+
+    def perform(self, request: Request) -> Completion:
+        """Run the program or the tool of a request; called in any thread.
+
+        Raises:
+            ModelError: no sandbox works on this machine.
+            StoreError: the journal cannot be written.
+        """
+        assert self._opened is not None
+        self._opened.answers.begin(request)
+        return perform(request, self.task.inferencer)
+
     def record(self, request: Request, completion: Completion) -> Completion:
         """Take an answer or a failure: count its cost, keep it in the journal, show it, and watch for failures.
 
@@ -255,15 +298,21 @@ class TaskJob:
         assert opened is not None
         assert begun is not None
         self.last_change = time.monotonic()
-        if isinstance(request.decoding, Execution):  # it says nothing of the model
+        if not is_for_model(request):  # it says nothing of the model
             return opened.answers.record(request, completion)
-        model = self.task.spec.model
-        if self._first_body is None and isinstance(self.model, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = shown_body(self.model.sent(request)[1])
+        model, asked = self.task.spec.model, self.model
+        if isinstance(asked, AgentModel):
+            if request.step is None:  # its cost and times are those of its steps, which are recorded
+                kept = opened.answers.record(request, completion)
+                begun.failures.check(completion)
+                return kept
+            asked = asked.asked
+        if self._first_body is None and isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
+            self._first_body = shown_body(asked.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
-        kept = opened.answers.record(request, completion)
+        kept = (opened.answers if request.step is None else opened.steps or opened.answers).record(request, completion)
         # Kept. What follows only looks at it, and may end the task.
         begun.progress.answered(completion)
         begun.meter.add(completion)
@@ -366,6 +415,7 @@ class _Opened(Struct, frozen=True, eq=False):
         total: how many samples are asked about.
         resumed: what is answered already.
         unused: answers in the journal that answer nothing of this task.
+        steps: answers of the model that an agent asks; None without an agent.
     """
 
     answers: EarlierAnswers
@@ -374,6 +424,7 @@ class _Opened(Struct, frozen=True, eq=False):
     total: int
     resumed: Resumed
     unused: int
+    steps: EarlierAnswers | None = None
 
 
 class _Begun(Struct, frozen=True, eq=False):

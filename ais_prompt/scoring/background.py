@@ -52,7 +52,7 @@ class AnsweredTask(Struct, frozen=True):
     @property
     def needs_judge(self) -> bool:
         """Whether judges have to be asked before it can be scored."""
-        return bool(self.task.dataset.judges) and not self.task.spec.is_reference
+        return any(scoring.dataset.judges for scoring in self.task.scorings)
 
 
 class BackgroundScoring:

@@ -54,10 +54,11 @@ def scoring_stamp(task: Task, folder: RunFolder, asked: int | None, stopped_of: 
     known, nor are clusters and controls, which are read from the data.
     """
     dataset, names = task.spec.dataset, (task.spec.model.abbr, task.spec.dataset.abbr)
-    is_known = not (dataset.eval.judge or dataset.eval.cluster or dataset.reader.control)
+    each = dataset.eval.by_evaluator
+    is_known = not (any(one.judge for one in each) or dataset.eval.cluster or dataset.reader.control)
     if not (is_known and task.spec.is_scored and _has_known_parts(task.spec)):
         return ""
-    if isinstance(task.dataset.evaluator, RunsPrograms):
+    if any(isinstance(scoring.evaluator, RunsPrograms) for scoring in task.dataset.scorings):
         return ""
     with suppress(OSError, TypeError, ValueError):  # no file, or a value that is no data
         spec = msgspec.json.encode(task.spec, order="sorted").decode()

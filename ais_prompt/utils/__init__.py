@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         with_texts,
     )
     from ais_prompt.utils.late_pattern import LatePattern, late
-    from ais_prompt.utils.log import NOTE, ONCE, ROOT, SILENCE, Alike, OnceFilter, logging_to, silence
+    from ais_prompt.utils.log import FACT, NOTE, ONCE, ROOT, SILENCE, Alike, OnceFilter, logging_to, silence
     from ais_prompt.utils.message_parts import (
         CALL,
         FILE_NOTE,
