@@ -324,7 +324,7 @@ def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collec
 
 
 def our_table(run: Path) -> list[tuple[str, str, float]]:
-    """Return dataset or group, metric, and number in percent, of each row of the summary of a run; groups come first."""
+    """Return dataset or group, metric, and number in percent, of each row of the summary of a run, groups first."""
     file = run / "summary/summary.csv"
     datasets = {path.stem for path in run.glob("results/demo/*.json")}
     rows = [

@@ -89,6 +89,20 @@ DIMENSIONS: Final = (
 _OVERALL: Final = "综合得分"
 
 
+def mt_bench_101(said: Judgements) -> dict[str, float]:
+    """Return ``average``, the mean over tasks of the mean over conversations of the lowest rating of a turn.
+
+    The function of MT-Bench-101 calls it ``avg``.
+    """
+    ratings: dict[Any, dict[Any, int]] = defaultdict(dict)
+    for reply, known in said.replies:
+        if found := re.search(r"\[([0-9]+)\]", reply):
+            talks, talk, rating = ratings[known["task"]], known["multi_id"], int(found[1])
+            talks[talk] = min(rating, talks.get(talk, rating))
+    means = [fmean(talks.values()) for talks in ratings.values()]
+    return {"average": round(fmean(means), 2)} if means else {}
+
+
 _CATEGORIES: Final = {
     "中文推理总分": ("数学计算", "逻辑推理"),
     "中文语言总分": ("基本任务", "中文理解", "综合问答", "文本写作", "角色扮演", "专业能力"),
@@ -175,6 +189,7 @@ SUMMARIES: Final[Mapping[str, Summary]] = {
     "ArenaHardSummarizer": arena_hard,
     "CompassArenaSummarizer": compass_arena,
     "CompassBenchSummarizer": paired_choices,
+    "MTBench101Summarizer": mt_bench_101,
     "MTBenchSummarizer": mt_bench,
     "WildBenchPairSummarizer": paired_choices,
 }
