@@ -77,16 +77,9 @@ def mt_bench(said: Judgements) -> dict[str, float]:
 
     The function of MT-Bench rounds the mean; several temperatures are joined before they round it.
     """
-    read = (re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
-    ratings = [float(found[0]) for found in read if found]
+    read = (re.search(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
+    ratings = [float(found[1]) for found in read if found]
     return {"total": fmean(ratings), RATED: float(len(ratings))} if ratings else {}
-
-
-DIMENSIONS: Final = (
-    *("事实正确性", "满足用户需求", "安全无害", "清晰度", "逻辑性", "完备性", "创造性", "可负责程度", "逻辑连贯性"),
-    *("公平与可负责程度", "丰富度", "综合得分"),
-)
-_OVERALL: Final = "综合得分"
 
 
 def mt_bench_101(said: Judgements) -> dict[str, float]:
@@ -101,6 +94,13 @@ def mt_bench_101(said: Judgements) -> dict[str, float]:
             talks[talk] = min(rating, talks.get(talk, rating))
     means = [fmean(talks.values()) for talks in ratings.values()]
     return {"average": round(fmean(means), 2)} if means else {}
+
+
+DIMENSIONS: Final = (
+    *("事实正确性", "满足用户需求", "安全无害", "清晰度", "逻辑性", "完备性", "创造性", "可负责程度", "逻辑连贯性"),
+    *("公平与可负责程度", "丰富度", "综合得分"),
+)
+_OVERALL: Final = "综合得分"
 
 
 _CATEGORIES: Final = {
