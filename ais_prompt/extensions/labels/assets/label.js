@@ -1,5 +1,6 @@
 // Label one answer after the other. Each label is saved before the next answer is shown.
 
+const data = JSON.parse(byId("data").textContent);
 const PLACE = `${location.pathname.replace(/\/$/, "")}/data`;
 const history = [];  // numbers of answers in the order of labelling, for undo
 const skipped = new Set();
