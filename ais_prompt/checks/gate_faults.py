@@ -42,6 +42,11 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         yield from _faults_of_claim(gate, spec)
     if gate.limits_drop or mode_of_metric(gate.name):
         return
+    if gate.is_about_best:
+        if not any(task.variant for task in spec.tasks):
+            fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
+            yield _fault(gate, "the run has no variants, so there is no best of them", fix)
+        return
     if gate.holds_each:
         yield from _faults_of_each(gate)
         return
@@ -159,7 +164,8 @@ def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> Iterator[ConfigErro
     strict = "=" not in low.comparator or "=" not in high.comparator
     if low.limit < high.limit or (low.limit == high.limit and not strict):
         return
-    both = [name for model, name in _concerned(one, spec) if other.concerns(model, name)]
+    covered = set(_concerned(other, spec))
+    both = [name for model, name in _concerned(one, spec) if (model, name) in covered]
     if both:
         yield _fault(other, f"{both[0]} cannot keep to both {one.text!r} and {other.text!r}", "take one of them out")
 
@@ -178,7 +184,12 @@ def _is_above_best(gate: Gate) -> bool:
 
 
 def _concerned(gate: Gate, spec: RunSpec) -> list[tuple[str, str]]:
-    return [(model, name) for model, name in _subjects(spec) if gate.concerns(model, name)]
+    bases = {model.abbr: model.base for model in spec.models} | {one.abbr: one.base for one in spec.datasets}
+    return [
+        (model, name)
+        for model, name in _subjects(spec)
+        if gate.concerns(model, name, bases.get(model, ""), bases.get(name, ""))
+    ]
 
 
 def _subjects(spec: RunSpec) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ A file or pipe gets every dataset on one line. A terminal shows many datasets in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -97,9 +98,11 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
             _print_line(line, console)
     is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
     changed = [one for one in comparisons if _is_changed(one, common)]
+    counts = Counter((one.model, one.dataset) for one in comparisons)  # one for each evaluator
 
     def named(one: Comparison) -> str:
-        return one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+        name = one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+        return f"{name} {one.metric}" if counts[one.model, one.dataset] > 1 else name
 
     shown = changed if len(changed) <= FEW else _ends(sorted(changed, key=_badness))
     most = flips if flips is not None else FLIPS if len(comparisons) == 1 else 0

@@ -357,6 +357,9 @@ class Progress(Protocol):
     def note(self, text: str) -> None:
         """Something that the user should know now."""
 
+    def resumed(self, text: str) -> None:
+        """Which answers of earlier sessions are used."""
+
 
 class OpenProgress(Protocol):
     """Opens the progress of one task."""
@@ -379,3 +382,5 @@ class _Silent:
     def answered(self, completion: Completion) -> None: ...
 
     def note(self, text: str) -> None: ...
+
+    def resumed(self, text: str) -> None: ...

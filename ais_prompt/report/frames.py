@@ -248,7 +248,14 @@ def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
 
 def _scores(run: StoredResults) -> Any:
     outcomes = [
-        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_reference)
+        TaskOutcome(
+            task.model,
+            task.dataset,
+            task.scores,
+            predictions_only=not task.scores,
+            is_reference=task.spec.is_reference,
+            variant=task.spec.columns,
+        )
         for task in run.tasks
     ]
     return scores_table(summary_rows(outcomes))

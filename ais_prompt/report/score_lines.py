@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import BOLD
+from ais_prompt.report.score_notes import WORDS
 from ais_prompt.scoring import (
     UNUSABLE_GOLD,
     Row,
@@ -27,8 +28,6 @@ from ais_prompt.scoring import (
 from ais_prompt.types import STATUSES
 from ais_prompt.utils import fitted, printable
 
-WORDS: Final = {"scored": "scored", "unparsed": "no answer", "truncated": "cut", "failed": "failed"}
-"""The words of a screen for the states of answers; files have the statuses themselves."""
 NO_GOLD: Final = "no gold"
 _STYLES: Final = {"wrong": "", "no answer": "yellow", "cut": "yellow", NO_GOLD: "yellow", "failed": "bold red"}
 _LEAST_NAME: Final = 12

@@ -23,9 +23,10 @@ from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError, DataError, PartError
 from ais_prompt.evaluators import JudgedBatchEvaluator
 from ais_prompt.plan import Task
-from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry, is_shipped
-from ais_prompt.scoring.score import isolation_of, score_task
+from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry
+from ais_prompt.scoring.score import isolation_of
 from ais_prompt.scoring.scorers import answers_of, scorer_of
+from ais_prompt.scoring.unchanged import is_of_program, score_what_changed
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
@@ -54,7 +55,7 @@ class ScoreCall(Struct, frozen=True):
     """A task to be scored.
 
     Attributes:
-        task, folder, asked, stopped_of, audits: as for `ais_prompt.scoring.score.score_task`.
+        task, folder, asked, stopped_of, earlier, audits: as for `score_what_changed`.
         parts: where the caller finds the parts of its own, see `parts_of`; `ScoringProcess.do` puts them in.
     """
 
@@ -62,6 +63,7 @@ class ScoreCall(Struct, frozen=True):
     folder: RunFolder
     asked: int | None
     stopped_of: int | None
+    earlier: str = ""
     parts: Sequence[str] = ()
     audits: bool = False
 
@@ -72,6 +74,7 @@ class Scored(Struct, frozen=True):
     Attributes:
         scores: none if there was an error.
         isolation: how the programs of its answers were kept apart from the machine; None if none were run.
+        stamp: of `scoring_stamp`.
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
@@ -79,6 +82,7 @@ class Scored(Struct, frozen=True):
 
     scores: Sequence[Score] = ()
     isolation: str | None = None
+    stamp: str = ""
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
@@ -123,15 +127,7 @@ def has_own_parts(task: TaskSpec) -> bool:
     each = task.dataset.eval.by_evaluator
     scoring = [part for one in each for part in (one.evaluator, one.pred_postprocessor, one.dataset_postprocessor)]
     types = (kind for part in scoring if part for kind in (part.type, *part_types(part.args)))
-    return not all(map(_is_ours, types))
-
-
-def _is_ours(kind: Any) -> bool:
-    for registry in (EVALUATORS, POSTPROCESSORS):
-        if kind in registry.names() or "." in str(kind):  # others would be looked for in all installed packages
-            with suppress(AisPromptError):
-                return is_shipped(registry.get(kind))
-    return False
+    return not all(map(is_of_program, types))
 
 
 def is_risky(task: Task) -> bool:
@@ -189,8 +185,10 @@ def _score(call: ScoreCall) -> Scored:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):
         try:
-            scores = score_task(task, call.folder, call.asked, call.stopped_of, audits=call.audits)
-            return Scored(scores, isolation_of(task.dataset), log=log)
+            scores, stamp = score_what_changed(
+                task, call.folder, call.asked, call.stopped_of, earlier=call.earlier, audits=call.audits
+            )
+            return Scored(scores, isolation_of(task.dataset), stamp, log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)
 

@@ -195,6 +195,8 @@ class RunFile(TypedDict, total=False):
         config_digest: digest of ``config.py``.
         versions: package → its version, and that of Python.
         tasks: ``model/dataset`` → the facts of the task.
+        stamps: ``model/dataset`` → digest of its scores and of all that decided them, where that is known: they are
+            not computed again while it is the same.
         used: requests, tokens and costs of all sessions.
     """
 
@@ -205,6 +207,7 @@ class RunFile(TypedDict, total=False):
     config_digest: str
     versions: dict[str, Any]
     tasks: dict[str, TaskFacts]
+    stamps: dict[str, str]
     used: Used
 
 

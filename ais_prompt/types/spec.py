@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, json
 from msgspec.structs import replace
 
 from ais_prompt.types.gate import Gate
@@ -180,6 +180,20 @@ class MetaTemplateSpec(Struct, frozen=True):
     messages: tuple[ChatMessage, ...] = ()
 
 
+class VariantSpec(Struct, frozen=True):
+    """What distinguishes an item from the other variants of the same model or dataset; its `abbr` only names files.
+
+    Attributes:
+        of: `abbr` of the model or dataset, which all its variants share.
+        prompt: the name of its prompt in `prompts`.
+        options: path below the item → value, as `--sweep` sets it.
+    """
+
+    of: Annotated[Text, Key("a name", fix="give the abbr that the variants share")]
+    prompt: Annotated[str, Key("a name", default="none")] = ""
+    options: Annotated[Mapping[str, Any], Key("a dict of path → value", default="none")] = {}
+
+
 class ModelSpec(Struct, frozen=True):
     """One model: the part that answers, and the template that formats its prompts. `ModelKeys` says what they mean.
 
@@ -187,6 +201,8 @@ class ModelSpec(Struct, frozen=True):
         part: the model itself.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
+        variant: what distinguishes it from other variants of the model; None if it is none.
+        further: key of an extension → its value.
     """
 
     abbr: str
@@ -197,6 +213,13 @@ class ModelSpec(Struct, frozen=True):
     num_gpus: int | None = None
     price: Price | None = None
     pred_postprocessor: PartSpec | None = None
+    variant: VariantSpec | None = None
+    further: Mapping[str, Any] = {}
+
+    @property
+    def base(self) -> str:
+        """The ``abbr`` that all variants of the model share."""
+        return self.abbr if self.variant is None else self.variant.of
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
@@ -297,7 +320,7 @@ class EvalSpec(Struct, frozen=True):
 
 
 class DatasetSpec(Struct, frozen=True):
-    """One dataset: how it is read, asked and scored."""
+    """One dataset: how it is read, asked and scored. ``variant`` distinguishes it from others of the same questions."""
 
     abbr: str
     source: PartSpec
@@ -305,6 +328,12 @@ class DatasetSpec(Struct, frozen=True):
     infer: InferSpec
     eval: EvalSpec
     where: str = ""
+    variant: VariantSpec | None = None
+
+    @property
+    def base(self) -> str:
+        """The ``abbr`` that all variants of the dataset share."""
+        return self.abbr if self.variant is None else self.variant.of
 
     @property
     def keeps_scores(self) -> bool:
@@ -330,7 +359,7 @@ class SummaryGroup(Struct, frozen=True):
 
     Attributes:
         subsets: datasets, and groups defined before this one.
-        weights: as written; a dataset with one metric is ``name@metric``.
+        weights: as written; a dataset with one metric is ``name@metric``, and ``@metric`` that metric of each.
         where: config path.
         kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.
@@ -416,6 +445,21 @@ class RunSpec(Struct, frozen=True):
         ]
 
 
+class VariantColumns(Struct, frozen=True):
+    """What a variant is, as columns of a table; all are empty for a task without variants.
+
+    Attributes:
+        base_model, base_dataset: the names that its variants share.
+        prompt: the name of its prompt.
+        options: JSON of its options, by short names.
+    """
+
+    base_model: str = ""
+    base_dataset: str = ""
+    prompt: str = ""
+    options: str = ""
+
+
 class TaskSpec(Struct, frozen=True):
     """A task: one model on one dataset."""
 
@@ -426,6 +470,35 @@ class TaskSpec(Struct, frozen=True):
     def name(self) -> str:
         """``model/dataset``, the name in progress and errors."""
         return f"{self.model.abbr}/{self.dataset.abbr}"
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        """What distinguishes it from tasks of the same model and dataset: ``prompt`` and the options, by short names.
+
+        An option has the last part of its path as its name, or the whole path where another option has the same.
+        """
+        found: dict[str, Any] = {}
+        parts = [
+            (kind, one.variant) for kind, one in (("models", self.model), ("datasets", self.dataset)) if one.variant
+        ]
+        paths = [path for _, one in parts for path in one.options]
+        for kind, one in reversed(parts):
+            found |= {"prompt": one.prompt} if one.prompt else {}
+            for path, value in one.options.items():
+                last = path.rpartition(".")[2]
+                is_only = sum(other.rpartition(".")[2] == last for other in paths) == 1
+                found[last if is_only and last != "prompt" else f"{kind}.{path}"] = value
+        return found
+
+    @property
+    def columns(self) -> VariantColumns:
+        """What distinguishes it, as columns."""
+        settings = self.variant
+        if not settings:
+            return VariantColumns()
+        prompt = settings.pop("prompt", "")
+        options = json.encode(settings).decode() if settings else ""
+        return VariantColumns(self.model.base, self.dataset.base, prompt, options)
 
     @property
     def reference_answers(self) -> ReferenceAnswersSpec | None:

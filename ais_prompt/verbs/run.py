@@ -30,7 +30,7 @@ from ais_prompt.preview import write_prompts
 from ais_prompt.report import forget_report, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
-from ais_prompt.steps import tell
+from ais_prompt.steps import steps, tell
 from ais_prompt.store import (
     RunFolder,
     RunRecord,
@@ -45,7 +45,7 @@ from ais_prompt.store import (
     write_config,
 )
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
-from ais_prompt.utils import NOTE, logging_to, remove_leftovers
+from ais_prompt.utils import logging_to, remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
@@ -209,6 +209,8 @@ def run_source(
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
+        for begin in steps("begin"):
+            begin(folder, plan, mode)
         record = _begin_session(plan, folder, mode, session)
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
@@ -271,7 +273,8 @@ def _begin_session(plan: Plan, folder: RunFolder, mode: RunMode, session: Sessio
     if asks:
         forget_partial(folder)
         for warning in session.warnings:
-            logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
+            level = warning.level if isinstance(warning, TranslationNote) else logging.WARNING
+            logger.log(level, "%s", warning)
     _hide_again(folder)
     addresses = model_addresses(plan, mode)
     notes = [str(one) for one in session.warnings if isinstance(one, TranslationNote)]

@@ -36,7 +36,7 @@ from ais_prompt.scoring import (
     Scored,
     TaskOutcome,
     isolation_of,
-    score_task,
+    score_what_changed,
     stored_scores,
 )
 from ais_prompt.store import RunFolder, RunRecord
@@ -66,7 +66,7 @@ def ask_and_score(
         folder, record: of the run.
         asking: what the tasks have in common.
         workers: compute local models; None to compute in this process.
-        audits: as for `score_task`.
+        audits: as for `score_what_changed`.
 
     Raises:
         StoreError: nothing more can be written.
@@ -88,6 +88,7 @@ def ask_and_score(
         if scored := found.get(task.name):
             if scored.isolation:
                 record.add_isolation(task.spec, scored.isolation)
+            record.add_stamp(task.spec, scored.stamp)
             steps.outcomes[task.name] = _outcome(task, scored)
         if mode != "eval" and isinstance(task.inferencer, RunsPrograms):
             record.add_isolation(task.spec, task.inferencer.isolation)
@@ -149,8 +150,12 @@ class _Steps:
     def begin_with_stored(self) -> list[TaskJob]:
         """Return the jobs of judges about stored answers; score the other tasks."""
         record = self._record
-        stored = [AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec)) for task in self._tasks]
-        return self._after(stored)
+        return self._after(
+            [
+                AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec), record.stamp(task.spec))
+                for task in self._tasks
+            ]
+        )
 
     def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
         """Return the jobs that follow a job that is over. It may be called in any thread."""
@@ -169,7 +174,7 @@ class _Steps:
             self._end(task, Scored())
             return []
         # asked → waiting, or judged, or over; these may be the reference answers that other tasks wait for
-        answered = AnsweredTask(task, job.facts.samples, job.facts.of)
+        answered = AnsweredTask(task, job.facts.samples, job.facts.of, self._record.stamp(task.spec))
         return self._after([*self._answers.hold(answered), *self._answers.over(task.name)])
 
     def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
@@ -286,8 +291,10 @@ def _reference_of(task: TaskSpec) -> str:
 
 def _score(answered: AnsweredTask, folder: RunFolder, *, audits: bool) -> Scored:
     try:
-        scores = score_task(answered.task, folder, answered.asked, answered.stopped_of, audits=audits)
-        return Scored(scores, isolation_of(answered.task.dataset))
+        scores, stamp = score_what_changed(
+            answered.task, folder, answered.asked, answered.stopped_of, earlier=answered.earlier, audits=audits
+        )
+        return Scored(scores, isolation_of(answered.task.dataset), stamp)
     except Exception as error:
         return Scored(error=error_of(error))
 
@@ -300,11 +307,11 @@ def _stored(task: Task, folder: RunFolder) -> Scored:
 
 
 def _outcome(task: Task, scored: Scored) -> TaskOutcome:
-    names = task.spec.model.abbr, task.spec.dataset.abbr
+    outcome = partial(TaskOutcome, task.spec.model.abbr, task.spec.dataset.abbr, variant=task.spec.columns)
     if scored.error is not None:
-        return TaskOutcome(*names, error=scored.error, samples=task.dataset.size)
+        return outcome(error=scored.error, samples=task.dataset.size)
     only, is_reference = not scored.scores, task.spec.is_reference
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_reference=is_reference)
+    return outcome(scores=scored.scores, predictions_only=only, is_reference=is_reference)
 
 
 def run_tally(

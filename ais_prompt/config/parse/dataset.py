@@ -52,7 +52,7 @@ def parse_dataset(section: ConfigSection, find: Find) -> DatasetSpec | None:
         find: from a path in the config to the file or folder that is meant, if there is one.
     """
     section.refuse_misspelt(("eval_cfg",))
-    abbr = parse_abbr(section, ("path",))
+    abbr = abbr_of_dataset(section)
     parsers: Mapping[str, Parser] = {"infer_cfg": parse_infer, "eval_cfg": partial(parse_eval, find=find)}
     keys = section.read(DatasetKeys, parsers)
     if keys is None or not abbr:
@@ -66,7 +66,12 @@ def parse_dataset(section: ConfigSection, find: Find) -> DatasetSpec | None:
     elif k := scoring.k or keys.k:
         scoring = scoring.for_each(lambda one: replace(one, k=tuple(sorted(set(k)))))
     source = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
-    return DatasetSpec(abbr, source, keys.reader_cfg, infer, scoring, section.where)
+    return DatasetSpec(abbr, source, keys.reader_cfg, infer, scoring, section.where, keys.variant)
+
+
+def abbr_of_dataset(section: ConfigSection) -> str:
+    """Return the ``abbr`` of a dataset: its own, or one of its path; empty after a fault."""
+    return parse_abbr(section, ("path",))
 
 
 def parse_reader(section: ConfigSection) -> ReaderSpec | None:
