@@ -69,20 +69,22 @@ def corrected_share(strata: Sequence[Stratum]) -> Corrected | None:
     It holds for labels of answers that were drawn at random among those with a verdict, also if more were drawn of one
     verdict than of the other.
 
-    Source: Cochran 1977, "Sampling Techniques", section 5.11, stratified sampling for proportions, with the variance of
-    Agresti and Caffo 2000.
+    Sources: Cochran 1977, "Sampling Techniques", section 5.11, stratified sampling for proportions; the interval has
+    the centre and the variance of Agresti and Caffo 2000, "Simple and Effective Confidence Intervals for Proportions".
     """
     total = sum(one.size for one in strata)
     if not total or any(one.size and not one.labelled for one in strata):
         return None
     used = [one for one in strata if one.size]
     value = math.fsum(one.size / total * one.right / one.labelled for one in used)
+    checked = [one for one in used if one.labelled < one.size]  # the others are known without error
+    centre = value + math.fsum(one.size / total * (one.share - one.right / one.labelled) for one in checked)
     variance = math.fsum(
         (one.size / total) ** 2 * one.share * (1 - one.share) / (one.labelled + 2) * (1 - one.labelled / one.size)
-        for one in used
+        for one in checked
     )
     half = Z * math.sqrt(variance)
-    return Corrected(value, max(0.0, value - half), min(1.0, value + half))
+    return Corrected(value, max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
 
 
 def next_labels(strata: Sequence[Stratum], number: int = NEXT) -> list[int]:
