@@ -45,7 +45,7 @@ def labels(
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     found = [one for stored in tasks_to_label(folder, task) if (one := measure(folder, stored)) is not None]
     if not found:
-        what = "nobody has labelled answers of this run"
+        what = "no answer of this run has a label"
         raise ConfigError(what, where=str(folder.root), fix=f"aisprompt view {run} --label")
     if output is not None:
         if len(found) > 1:

@@ -136,7 +136,7 @@ def people_agree(people: Mapping[str, Mapping[str, Label]]) -> PeopleAgreement |
 
 
 def agreed(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
-    """Return the labels of samples on which nobody disagrees."""
+    """Return the labels of samples on which all people agree who labelled them."""
     found: dict[str, set[bool]] = {}
     for labels in people.values():
         for sample, one in labels.items():
