@@ -4,9 +4,9 @@
 
 Every pair of models meets on every question in both orders; verdicts about a question depend on each other.
 
-``covers``: the share of 95 % intervals of ratings that hold the true rating. ``ranks``: runs in which all rank intervals
-hold the true ranks. ``found``: the share of pairs that are separated. With ``spread`` 0 all models are equally good, and
-``ranks`` are runs in which no pair is separated; aim: at least 95 %.
+``covers``: the share of 95 % intervals of ratings that hold the true rating. ``ranks``: runs in which all intervals of
+ranks hold the true ranks. ``found``: the share of pairs that are separated. With ``spread`` 0 all models are equally
+good, and ``ranks`` are runs in which no pair is separated; aim: at least 95 %.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ class Measured(Struct, frozen=True):
         agreed: sample → the label that all people give who labelled it.
         agreement: of people; None if no answer has two labels.
         corrected: the share of right answers; None if unknown.
+        has_verdicts: whether the answers have verdicts that the share corrects; else it is from labels alone.
         next_right, next_wrong: how many of the next labels to spend on answers that the judge calls right, and wrong.
         left_out: labels that are not in ``corrected``, because the answers were not drawn at random.
     """
@@ -44,6 +45,7 @@ class Measured(Struct, frozen=True):
     next_right: int
     next_wrong: int
     left_out: int
+    has_verdicts: bool
 
     def lines(self) -> Iterator[str]:
         """Yield what the command prints."""
@@ -55,10 +57,11 @@ class Measured(Struct, frozen=True):
             yield f"  {'agreement':<16} {self.agreement.equal} of {self.agreement.answers} answers{alpha}"
         if self.corrected is not None:
             ends = f"{100 * self.corrected.low:.1f}–{100 * self.corrected.high:.1f}"
-            yield f"  {'corrected score':<16} {100 * self.corrected.value:.1f} %  {ends}"
+            name = "corrected score" if self.has_verdicts else "score by labels"
+            yield f"  {name:<16} {100 * self.corrected.value:.1f} %  {ends}"
         if self.left_out:
             yield f"  {'left out':<16} {counted(self.left_out, 'label')} of answers on which judges disagree"
-        if more := self.next_right + self.next_wrong:
+        if self.has_verdicts and (more := self.next_right + self.next_wrong):
             of = f"{self.next_right} of answers that the judge calls right, {self.next_wrong} of those it calls wrong"
             yield f"  {f'next {more} labels':<16} {of}"
 
@@ -89,7 +92,8 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
     labels = agreed(people)
     rows = {sample: one for each in people.values() for sample, one in each.items() if sample in labels}
     drawn = {sample: label for sample, label in labels.items() if rows[sample].selection == "random"}
-    strata = strata_of(dict(verdicts_of(task)), drawn)
+    verdicts = dict(verdicts_of(task))
+    strata = strata_of(verdicts or _without_verdicts(task), drawn)
     next_right, next_wrong = next_labels(strata)
     return Measured(
         task=task.spec.name,
@@ -100,4 +104,10 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
         next_right=next_right,
         next_wrong=next_wrong,
         left_out=len(labels) - len(drawn),
+        has_verdicts=bool(verdicts),
     )
+
+
+def _without_verdicts(task: StoredTask) -> dict[str, bool]:
+    """Return the answers of a task without scores of right and wrong as if they all had one verdict."""
+    return {one.prediction.sample_id: True for one in task.samples() if not one.prediction.failed}

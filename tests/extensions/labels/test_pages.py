@@ -111,6 +111,18 @@ def test_two_people_label_apart_and_their_labels_measure_the_judge(run: RunFolde
     assert run_cli("labels", "latest", "-o", "x.jsonl", folder=folder).returncode == 2
 
 
+def test_labels_are_the_golds_of_a_dataset_without_an_evaluator(tmp_path: Path) -> None:
+    (tmp_path / "e.py").write_text(CONFIG[: CONFIG.index("    eval_cfg")].rstrip().removesuffix(",") + ")]")
+    assert run_cli("run", "e.py", folder=tmp_path).returncode == 0
+    run = locate_run(tmp_path / "outputs", "latest")
+    page = page_of(run, task="second-model/facts")
+    for number, (_, answer) in enumerate(order(page)):
+        page.take({"number": number, "label": answer == "good"})
+    shown = run_cli("labels", "latest", folder=tmp_path).stdout
+    assert "  score by labels  66.7 %  66.7–66.7" in shown
+    assert "next" not in shown
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
