@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.variants import (
         Variant,
         VariantGroup,
-        title_of,
         together,
         variant_groups,
         without_questions,
