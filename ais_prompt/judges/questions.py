@@ -67,12 +67,14 @@ class Question(Struct, frozen=True):
         sample_id: the sample whose answer it is about.
         fields: columns of the judge's prompt, next to those of the row; they hide a row's own of these names.
         gold: of the sample.
+        round: lower rounds are asked first.
     """
 
     id: str
     sample_id: str
     fields: Mapping[str, Any]
     gold: Any = None
+    round: int = 0
 
 
 AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
@@ -93,7 +95,7 @@ class JudgeQuestions(PlannedDataset):
         judge = task.dataset.spec.eval.judge
         assert judge is not None
         super().__init__(judge_dataset(judge, task.dataset.spec))
-        self.asked_by = task.dataset.spec.eval.name
+        self.asked_by: str = task.dataset.spec.eval.name
         self._judged = task
         self._answers_of = answers_of
 

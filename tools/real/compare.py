@@ -324,12 +324,15 @@ def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collec
 
 
 def our_table(run: Path) -> list[tuple[str, str, float]]:
-    """Return dataset or group, metric, and number in percent, of each row of the summary of a run."""
-    return [
+    """Return dataset or group, metric, and number in percent, of each row of the summary of a run; groups come first."""
+    file = run / "summary/summary.csv"
+    datasets = {path.stem for path in run.glob("results/demo/*.json")}
+    rows = [
         (row["dataset"], row["metric"], float(row["score"]) * (100 if row["fraction"] == "True" else 1))
-        for row in csv.DictReader((run / "summary/summary.csv").open(encoding="utf-8"))
+        for row in (csv.DictReader(file.open(encoding="utf-8")) if file.is_file() else ())
         if row["score"]
     ]
+    return sorted(rows, key=lambda row: row[0] in datasets)
 
 
 def find_cell(
