@@ -202,9 +202,9 @@ def mcp_faults(work: Path, python: Path) -> Iterator[str]:
     inferencer = f"dict(type='ToolLoopInferencer', tools=[dict(mcp={server!r})])"
     write(work, rows, CONFIG.format(script=answers, models="[dict(abbr='agent', **model)]", inferencer=inferencer))
     [completion] = run(work, python=python)
-    [call] = called_tools(completion.trajectory) or [None]
-    if completion.failure or call is None or "Asia/Tokyo" not in str(call.result):
-        yield f"{completion.failure or call}"
+    called = called_tools(completion.trajectory)
+    if completion.failure or len(called) != 1 or "Asia/Tokyo" not in str(called[0].result):
+        yield f"{completion.failure or called}"
 
 
 def write(work: Path, rows: Sequence[Mapping[str, Any]], config: str) -> None:
