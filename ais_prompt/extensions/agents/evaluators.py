@@ -194,9 +194,9 @@ def _matched(calls: Sequence[CalledTool], tools: Sequence[ExpectedTool]) -> bool
 class StateEvaluator(_BatchOnly):
     """Score what an agent left behind, with a function of your own.
 
-    The function takes what was left, a mapping with ``answer``, ``files`` (name → text, bytes, or None beyond the limit
-    of `CommandModel`), ``tools`` (the calls, each with ``name``, ``arguments``, ``result``), and the row. It returns a
-    number, a truth value, or a mapping of numbers::
+    The function takes what was left, and the row: a mapping with ``answer``, ``files`` (name → text, bytes, or None
+    beyond the limit of `CommandModel`) and ``tools`` (the calls, each with ``name``, ``arguments``, ``result`` and
+    ``step``). It returns a number, a truth value, or a mapping of numbers::
 
         def is_fixed(left, row):
             return 'return a + b' in (left['files'].get('sum.py') or '')
