@@ -32,6 +32,7 @@ from ais_prompt.prompts import (
     hides_answers,
 )
 from ais_prompt.types import Prompt, Sample, TaskSpec
+from ais_prompt.utils import FACT, NOTE
 
 GOLD: Final = "\ue000gold\ue000"
 """Replaces the gold in a neutral prompt. Private characters, which occur in no template."""
@@ -67,6 +68,10 @@ class PromptWarning(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
 
+    def labelled(self) -> str:
+        """Return the text with its label in front."""
+        return f"{self.label}: {self}"
+
 
 class MisspeltPlaceholder(PromptWarning, frozen=True):
     """A placeholder that is nearly a column. Almost surely a mistake, so commands repeat it where they end.
@@ -89,14 +94,26 @@ class MisspeltPlaceholder(PromptWarning, frozen=True):
 
 
 class TranslationNote(PromptWarning, frozen=True):
-    """Something in a config of another program that is dropped, or means something else here."""
+    """A note on a config: how its words were understood, and what another program would have done.
+
+    Attributes:
+        level: as of `ais_prompt.config.Note`.
+    """
 
     label: ClassVar[str] = "Note"
 
+    level: int = NOTE
+
     def __str__(self) -> str:
+        if self.level == FACT:
+            return self.what
         text = "; ".join(filter(None, (self.what, self.fix)))
         lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
         return "\n".join([*lines, *([f"  where: {self.where}"] if self.where else [])])
+
+    def labelled(self) -> str:
+        """Return the text with its label in front, unless it describes the run."""
+        return str(self) if self.level == FACT else super().labelled()
 
 
 def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> list[PromptWarning]:
@@ -113,7 +130,7 @@ def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> lis
     for first, *others in groups.values():
         more = f" and {len(others):,} more" if others else ""
         where = place(first.where) if first.where else ""
-        found.append(TranslationNote(first.what, where + more, first.fix))
+        found.append(TranslationNote(first.what, where + more, first.fix, first.level))
     return found
 
 

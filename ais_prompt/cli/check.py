@@ -48,7 +48,7 @@ def check(gates: tuple[str, ...], audit: bool, **values: Any) -> None:
     shown = remarks(found.warnings), trials(found.extractions)
     audits = audit_entries(found.audits)
     offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims, audits=audits)
-    lines = [f"{warning.label}: {warning}" for warning in found.warnings]
+    lines = [warning.labelled() for warning in found.warnings]
     lines += [*describe(found.extractions), *describe_audits(found.audits)]
     for line in [*lines, *claims]:
         hint(printable(line))

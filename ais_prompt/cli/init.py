@@ -57,24 +57,26 @@ def init(
     described = _described(where, name)
     source = DataFile(data or _ask("--data", "Questions: a CSV, Excel, JSONL or Parquet file"), prompt, answer)
     try:
-        dataset, sentence, guessed = describe_file(source)
+        found = describe_file(source)
     except ConfigError as error:
         if prompt is not None or not error.fix.startswith("--prompt"):
             raise
         echo(f"{error.what}; {error.fix}")
         source = replace(source, prompt=_ask("--prompt", "Question, with {column}"))
-        dataset, sentence, guessed = describe_file(source)
-    echo(sentence)
-    if guessed is not None:
-        kind = kind or _ask("--kind", "Right answers", guessed, click.Choice(KINDS))
-        dataset, sentence, _ = describe_file(replace(source, kind=kind))
+        found = describe_file(source)
+    for note in found.notes:
+        echo(note.what)
+    if found.kind is not None:
+        kind = kind or _ask("--kind", "Right answers", found.kind, click.Choice(KINDS))
+        found = describe_file(replace(source, kind=kind))
+    dataset = found.dataset
     path = (file or Path(_ask("FILE", "Config", f"{dataset['abbr']}.py"))).with_suffix(".py")
     if path.exists() and not force:
         raise click.UsageError(f"{path} is there already; --force replaces it.")
     if path.absolute().parent != Path.cwd():
         dataset["path"] = str(Path(dataset["path"]).absolute())
     shown = shlex.quote(str(path))
-    header = f'"""{sentence}.\n\nRun it: aisprompt run {shown}\n"""\n\n'
+    header = f'"""{found.sentence}.\n\nRun it: aisprompt run {shown}\n"""\n\n'
     with replacing(path) as stream:
         stream.write(render_config({"models": [described], "datasets": [dataset]}, header).encode())
     echo(f"{path}: written\n\nNext:")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import Kind, find_shipped, match_shipped
+from ais_prompt.config.notes import Note
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
@@ -56,7 +57,7 @@ def compose_config(
     name = "__".join(part for part in parts if part)
     values = apply_overrides(values, overrides)
     register_secrets(values)
-    return LoadedConfig(values, name, origins=named.origins, notes=tuple(named.notes))
+    return LoadedConfig(values, name, origins=named.origins, notes=tuple(map(Note, named.notes)))
 
 
 def with_summarizer(loaded: LoadedConfig, name: str) -> LoadedConfig:
@@ -67,7 +68,7 @@ def with_summarizer(loaded: LoadedConfig, name: str) -> LoadedConfig:
     """
     named = _Named()
     values = {**loaded.values, "summarizer": named.summarizer(name)}
-    return replace(loaded, values=values, notes=(*loaded.notes, *named.notes))
+    return replace(loaded, values=values, notes=(*loaded.notes, *map(Note, named.notes)))
 
 
 class _Named:

@@ -21,6 +21,7 @@ from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.literals import literals_of
 from ais_prompt.config.locate import missing_config
 from ais_prompt.config.mmengine_gaps import patched_mmengine
+from ais_prompt.config.notes import Note
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
@@ -37,7 +38,7 @@ class LoadedConfig(Struct, frozen=True):
         name: names the folder below ``work_dir`` unless the config has a ``run_name``.
         path: the config file; None if it was composed of named ones.
         origins: for a composed config: config path of an item → its file and its config path there.
-        notes: what was chosen among several configs of one name, as sentences.
+        notes: how its words were understood: what was chosen among several configs of one name, what data means.
         tables: file → what its names mean, of those that `place` has read.
         trusted: whether the user named the config, or made the run whose folder it is in.
     """
@@ -46,7 +47,7 @@ class LoadedConfig(Struct, frozen=True):
     name: str
     path: Path | None = None
     origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     tables: dict[Path, Names] = field(default_factory=dict)
     trusted: bool = True
 

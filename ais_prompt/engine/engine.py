@@ -26,19 +26,19 @@ import asyncio
 import logging
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
-from ais_prompt.engine.conversations import execute
+from ais_prompt.engine.conversations import is_for_model
 from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_endpoint, is_of_model
 from ais_prompt.engine.job import Standstill, TaskJob
 from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
-from ais_prompt.models import AsyncModel, BatchModel, GathersRequests, Model, attempts_sent, endpoint_of
-from ais_prompt.types import Completion, Execution, Failure, Request
+from ais_prompt.models import AgentModel, AsyncModel, BatchModel, GathersRequests, Model, attempts_sent, endpoint_of
+from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
 
 if TYPE_CHECKING:
@@ -449,17 +449,13 @@ class Endpoint:
 
     async def _answer(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> None:
         job, opened = entry.job, entry.opened
-        if isinstance(request.decoding, Execution):
-            completion = await in_thread(partial(execute, request))
+        if not is_for_model(request):
+            completion = await in_thread(partial(job.perform, request))
         else:
-            job.admit(1)
             if not self._heard:
                 asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
-            completion = await _complete(opened.model, request, job)
+            completion = await _complete(opened, request, job, conversation.row)
             self._hear()
-            opened.failure = completion.failure
-            opened.answers = opened.answers or completion.failure is None
-            opened.has_answered = opened.has_answered or opened.answers
         conversation.answer(request, job.record(request, without_secrets(completion)))
 
     def _hear(self) -> None:
@@ -603,10 +599,46 @@ async def _all_of(asking: Sequence[Coroutine[Any, Any, None]]) -> None:
         raise errors.exceptions[0] from None
 
 
-async def _complete(model: AsyncModel, request: Request, job: TaskJob) -> Completion:
-    """Return the answer of a model, or the failure that it raises in place of returning it."""
+class _Asker:
+    """Asks the model of an agent, as `ais_prompt.models.Asker`. What an earlier session recorded is not asked again."""
+
+    def __init__(self, opened: _OpenModel, asked: AsyncModel, job: TaskJob, row: int | None) -> None:
+        self.price = job.price
+        self.row = {} if row is None else job.task.data.test[row].fields
+        self._opened = opened
+        self._asked = asked
+        self._job = job
+
+    async def __call__(self, request: Request) -> Completion:
+        if (found := self._job.recall_step(request)) is not None:
+            return found
+        completion = await _answer(self._opened, self._asked, lambda: self._asked.complete(request), self._job)
+        return self._job.record(request, without_secrets(completion))
+
+
+async def _complete(opened: _OpenModel, request: Request, job: TaskJob, row: int | None) -> Completion:
+    """Return the answer of a model, or of an agent about a row; or the failure that it raises in place of one."""
+    model = opened.model
+    if not isinstance(model, AgentModel):
+        return await _answer(opened, model, lambda: model.complete(request), job)
+    job.admit(0)  # its steps are counted, each for itself
+    return await _failing(model, lambda: model.answer(request, _Asker(opened, model.asked, job, row)), job)
+
+
+async def _answer(
+    opened: _OpenModel, model: AsyncModel, complete: Callable[[], Awaitable[Completion]], job: TaskJob
+) -> Completion:
+    job.admit(1)
+    completion = await _failing(model, complete, job)
+    opened.failure = completion.failure
+    opened.answers = opened.answers or completion.failure is None
+    opened.has_answered = opened.has_answered or opened.answers
+    return completion
+
+
+async def _failing(model: AsyncModel, complete: Callable[[], Awaitable[Completion]], job: TaskJob) -> Completion:
     try:
-        return await model.complete(request)
+        return await complete()
     except asyncio.CancelledError as cancelled:
         asking = asyncio.current_task()
         if asking is None or not asking.cancelling():  # nothing here cancelled it: a time limit of a library

@@ -58,10 +58,24 @@ if TYPE_CHECKING:
         OpenAIResponsesModel,
     )
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
+    from ais_prompt.models.api.replies import (
+        WrittenReply,
+        answer_body,
+        chat_events,
+        error_body,
+        error_of_messages,
+        message_body,
+        message_events,
+        response_body,
+        response_events,
+        words_of,
+    )
     from ais_prompt.models.api.responses import RESPONSES, ResponseStream
     from ais_prompt.models.api.stream import StreamReader
     from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.base import (
+        AgentModel,
+        Asker,
         AsyncModel,
         BatchModel,
         ChecksRequests,

@@ -6,6 +6,7 @@ user says of the file counts before what is recognised.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config import Options, resolve_data_path
+from ais_prompt.config import Note, Options, name_of_prompt, resolve_data_path
 from ais_prompt.data import (
     ANSWERS,
     LETTERS,
@@ -33,7 +34,7 @@ from ais_prompt.data import (
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.prompts import mark_of
-from ais_prompt.utils import counted, is_missing, late, listed
+from ais_prompt.utils import FACT, counted, is_missing, late, listed
 
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""
@@ -43,6 +44,8 @@ _MARK: Final = late(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n
 _NAME: Final = late(r"[^\W\d]\w*")
 _HAN: Final = late(r"[\u4e00-\u9fff]")
 _ICE: Final = "</E>"
+_BETWEEN: Final = "\x00"
+"""Between the prompts of the user, while the columns in them are looked at."""
 _INSTRUCTIONS: Final = {
     ("letter", False): "Answer with the letter of the right option.",
     ("letter", True): "请回答正确选项的字母。",
@@ -59,7 +62,8 @@ class DataFile(Struct, frozen=True):
 
     Attributes:
         path: a file of any format of `LocalDataset`, or a folder with a file for each split.
-        prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``.
+        prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``. Several are a
+            dict of name → prompt: each is a variant of the dataset.
         answer: the column of the gold answer.
         postprocessor: name or dotted path; `NONE` for none.
         evaluator: name or dotted path.
@@ -68,18 +72,23 @@ class DataFile(Struct, frozen=True):
     """
 
     path: str
-    prompt: str | None = None
+    prompt: str | Mapping[str, str] | None = None
     answer: str | None = None
     postprocessor: str | None = None
     evaluator: str | None = None
     few_shot: int = 0
     kind: Kind | None = None
 
+    @property
+    def texts(self) -> list[str]:
+        """The prompts; empty if one is guessed."""
+        return [] if self.prompt is None else [self.prompt] if isinstance(self.prompt, str) else [*self.prompt.values()]
+
     @classmethod
     def named(cls, options: Options) -> DataFile | None:
         """Return the file of ``--data``; None if there is none."""
-        told = (options.prompt, options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
-        return None if options.data is None else cls(options.data, *told)
+        told = (options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
+        return None if options.data is None else cls(options.data, named_prompts(options.prompt), *told)
 
 
 class Description(NamedTuple):
@@ -87,13 +96,47 @@ class Description(NamedTuple):
 
     Attributes:
         dataset: its config.
-        sentence: what was recognised.
+        sentence: what was recognised, in one line.
+        remarks: what else a person may want to know.
         kind: what the gold answers are; None without any.
     """
 
     dataset: dict[str, Any]
     sentence: str
+    remarks: tuple[Note, ...]
     kind: Kind | None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The sentence and the remarks."""
+        return Note(self.sentence, level=FACT), *self.remarks
+
+
+def named_prompts(prompts: Sequence[str]) -> str | Mapping[str, str] | None:
+    """Return the prompts of a command line: none, one text, or name → text of several.
+
+    Args:
+        prompts: each is a text, or ``@FILE`` for the text in a file, which gives it its name.
+
+    Raises:
+        ConfigError: a file cannot be read, or two prompts have the same name.
+    """
+    found: dict[str, str] = {}
+    for prompt in prompts:
+        name, text = _read_prompt(Path(prompt[1:])) if prompt.startswith("@") else (name_of_prompt(prompt), prompt)
+        if name in found:
+            raise ConfigError(f"two prompts are called {name!r}", where="--prompt", fix="give each prompt once")
+        found[name] = text
+    return found if len(found) > 1 else next(iter(found.values()), None)
+
+
+def _read_prompt(path: Path) -> tuple[str, str]:
+    try:
+        return path.stem, path.read_text("utf-8-sig").rstrip("\n")
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the prompt cannot be read: {error}", where=f"--prompt @{path}", fix="name a text file"
+        ) from error
 
 
 def describe_file(data: DataFile) -> Description:
@@ -119,7 +162,7 @@ def describe_file(data: DataFile) -> Description:
         raise ConfigError(what, where="--few-shot", fix="show fewer, or give a folder with train.csv and test.csv")
     if data.few_shot and "train" in splits[:-1] + splits[1:]:
         dataset["infer_cfg"]["retriever"] = {"type": "FixKRetriever", "fix_id_list": list(range(data.few_shot))}
-    return found._replace(sentence=f"{data.path}: {counted(len(table), 'row')}; {found.sentence}")
+    return found._replace(sentence=f"{data.path} · {counted(len(table), 'row')} · {found.sentence}")
 
 
 def describe_rows(
@@ -137,8 +180,9 @@ def describe_rows(
         ConfigError, DataError: as `describe_file`.
     """
     looked = list(islice(rows, ROWS_LOOKED_AT))
-    inside = find_shape(looked)[0].inside if data.prompt is not None else ()
-    written = None if data.prompt is None else _written(data, list(flat(looked[0], inside)) if inside else columns)
+    inside = find_shape(looked)[0].inside if data.texts else ()
+    known_columns = list(flat(looked[0], inside)) if inside else columns
+    written = _all_written([_written(text, data.path, known_columns) for text in data.texts])
     if data.answer is not None and data.answer not in columns:
         raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
     shape, _ = find_shape(looked, answer=data.answer, asked=None if written is None else written[1])
@@ -162,7 +206,10 @@ def describe_rows(
     kind, scoring = _scoring(known, data)
     prompt = found.prompt if written else _instructed(found.prompt, kind, scoring, known)
     shown = found.shown(made)
-    infer = _text_prompt(prompt, answer, data, shown) if shape.messages is None else _chat_prompt(data)
+    infers = [
+        _text_prompt(text, answer, data, shown) if shape.messages is None else _chat_prompt(data)
+        for text in prompt.split(_BETWEEN)
+    ]
     if data.few_shot and shown != answer:
         shape = replace(shape, shown=answer)
     dataset = {
@@ -173,17 +220,17 @@ def describe_rows(
             "input_columns": [name for name in found.inputs if name != answer],
             "output_column": answer,
         },
-        "infer_cfg": {**infer, "inferencer": {"type": "GenInferencer"}},
+        "infer_cfg": {**infers[0], "inferencer": {"type": "GenInferencer"}},
+        **({"prompts": dict(zip(data.prompt, infers, strict=True))} if isinstance(data.prompt, Mapping) else {}),
         **({"eval_cfg": scoring} if scoring else {}),
     }
-    sentence = _sentence(shape, found, kind, scoring)
-    notes = [
+    remarks = (
         *_missing(golds, answer, data.path),
         *_empty_answer(written, answer),
         *_unnamed_labels(data, kind, known),
         *_other_answers(looked, shape, found),
-    ]
-    return Description(dataset, "; ".join([sentence, *notes]), kind)
+    )
+    return Description(dataset, _sentence(shape, found, kind, scoring, data.evaluator), remarks, kind)
 
 
 class _Columns(Struct, frozen=True):
@@ -410,59 +457,60 @@ def _is_chinese(rows: Sequence[Mapping[str, Any]], inputs: Sequence[str]) -> boo
     return any(_HAN.search(str(rows[0].get(name) or "")) for name in inputs)
 
 
-def _sentence(shape: RowShape, columns: _Columns, kind: Kind | None, scoring: Scoring) -> str:
-    """Say what was recognised."""
+def _sentence(shape: RowShape, columns: _Columns, kind: Kind | None, scoring: Scoring, evaluator: str | None) -> str:
+    """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
     inputs = [name for name in columns.inputs if not (name == "options" and shape.options)]
-    asked = f"the question is {listed(map(mark_of, inputs))}"
+    asked = listed(map(mark_of, inputs))
     if shape.messages is not None:
-        asked = f"the question is the chat in {mark_of(shape.messages)}"
+        asked = f"the chat in {mark_of(shape.messages)}"
     if shape.inside:
         asked += f", columns inside {listed(map(mark_of, shape.inside))}"
     if shape.options:
         asked += f", options from {listed(map(mark_of, _named(shape.options)))}"
     if kind is None or columns.answer is None:
-        return f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN"
+        return f"{asked} · no column has a known name for the answer, so nothing is scored: --answer COLUMN"
     about = next(one.about for one in KINDS if one.name == kind)
     if kind in ("letter", "letters") and shape.answer is not None and shape.gold.startswith("from"):
         other = "from 1" if shape.gold == "from 0" else "from 0"
         about += f", counted {shape.gold} (otherwise --set datasets.0.shape.gold='{other}')"
     where = shape.right or columns.source or ("the last turn" if shape.messages else "a mark of the options")
-    parts = [
-        scoring[key]["type"] for key in ("dataset_postprocessor", "pred_postprocessor", "evaluator") if key in scoring
-    ]
+    read = [scoring[key]["type"] for key in ("dataset_postprocessor", "pred_postprocessor") if key in scoring]
+    parts = read if read and not evaluator else [*read, scoring["evaluator"]["type"]]
     named = mark_of(where) if where in (shape.right, columns.source) else where
-    return f"{asked}, the answer {named} is {about} ({', '.join(dict.fromkeys(parts))})"
+    return f"{asked} → {named}, {about} ({', '.join(dict.fromkeys(parts))})"
 
 
 def _named(options: str | Sequence[str]) -> Sequence[str]:
     return (options,) if isinstance(options, str) else options
 
 
-def _missing(golds: Sequence[Any], answer: str | None, path: str) -> list[str]:
-    """Say how many rows have no gold."""
+def _missing(golds: Sequence[Any], answer: str | None, path: str) -> list[Note]:
+    """Say how many rows have no gold. The end of a run names them with a command."""
     empty = [number for number, gold in enumerate(golds) if not has_gold(gold)]
     if answer is None or not empty or len(empty) == len(golds):
         return []
     first = row_place([path], empty[0])
-    return [f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"]
+    what = f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"
+    return [Note(what, level=logging.INFO)]
 
 
-def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> list[str]:
+def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> list[Note]:
     """Say that the right answer is not sent, where a prompt of the user has its column."""
     if written is None or answer not in written[1]:
         return []
-    return [f"the right answer is never sent: {mark_of(answer)} is always empty in the prompt, take it out of --prompt"]
+    where = f"{mark_of(answer)} is always empty in the prompt, take it out of --prompt"
+    return [Note(f"the right answer is never sent: {where}")]
 
 
-def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:
+def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[Note]:
     """Say which labels a prompt of the user does not name."""
     labels = labels_of(golds) if kind == "label" else None
-    if data.prompt is None or not labels:
+    unnamed = {text: [label for label in labels or () if not _names(text, label)] for text in data.texts}
+    if not any(unnamed.values()):
         return []
-    unnamed = [label for label in labels if not _names(data.prompt, label)]
-    if not unnamed:
-        return []
-    return [f"the prompt does not name the labels {listed(unnamed)}, so the model has to guess them"]
+    missing = listed(next(filter(None, unnamed.values())))
+    which = "a" if len(unnamed) > 1 else "the"
+    return [Note(f"{which} prompt does not name the labels {missing}, so the model has to guess them")]
 
 
 def _names(prompt: str, label: str) -> bool:
@@ -471,8 +519,8 @@ def _names(prompt: str, label: str) -> bool:
     return re.search(word, prompt, re.IGNORECASE) is not None
 
 
-def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: _Columns) -> list[str]:
-    """Name the other columns that may be the answer, as people must know which one was taken."""
+def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: _Columns) -> list[Note]:
+    """Name the other columns that may be the answer."""
     taken = {columns.source, columns.answer, shape.right, shape.messages, *shape.inside, *columns.inputs}
     taken |= {shape.options} if isinstance(shape.options, str) else set(shape.options)
     names = [
@@ -485,7 +533,7 @@ def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: 
         return []
     # A solution that holds the answer is no other answer.
     others = [name for name in names if any(str(row.get(source)) not in str(row.get(name)) for row in rows)]
-    return [f"not {listed(map(mark_of, others))}: --answer COLUMN"] if others else []
+    return [Note(f"the answer is not {listed(map(mark_of, others))}: --answer COLUMN changes it")] if others else []
 
 
 def _no_question(data: DataFile, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> ConfigError:
@@ -519,9 +567,15 @@ def _refuse_unread_options(data: DataFile, rows: Sequence[Mapping[str, Any]]) ->
             raise ConfigError(what, where="--data", fix=fix)
 
 
-def _written(data: DataFile, columns: Sequence[str]) -> tuple[str, list[str]]:
+def _all_written(prompts: Sequence[tuple[str, list[str]]]) -> tuple[str, list[str]] | None:
+    """Return several prompts as one text, with all their columns: the variants of a question have the same id."""
+    if not prompts:
+        return None
+    return _BETWEEN.join(text for text, _ in prompts), list(dict.fromkeys(name for _, used in prompts for name in used))
+
+
+def _written(text: str, path: str, columns: Sequence[str]) -> tuple[str, list[str]]:
     """Return the prompt of the user as a template has it, and the columns in it."""
-    text, path = data.prompt or "", data.path
     used: dict[str, None] = {}
     unknown: list[str] = []
 

@@ -44,14 +44,13 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
         groups: names of groups; a blank line separates them from datasets. Without any, the mean of all datasets is
             first. Models are in the order of the first line: the best one first.
     """
-    means = [] if groups else mean_rows(rows)
-    if means:
-        rows, groups = [*means, *rows], {means[0].dataset}
-    lines, models = pivot(rows), [_one_line(model) for model in models_of(rows)]
-    if groups:
-        order = sorted(range(len(models)), key=lambda number: _rank(lines[0].rows[number]))
-        lines = [replace(line, rows=tuple(line.rows[number] for number in order)) for line in lines]
-        models = [models[number] for number in order]
+    ranking = ranked(rows, groups)
+    if ranking.means:
+        rows, groups = [*ranking.means, *rows], {ranking.means[0].dataset}
+    columns = {model: number for number, model in enumerate(models_of(rows))}
+    order = [columns[model] for model in ranking.models]
+    lines = [replace(line, rows=tuple(line.rows[number] for number in order)) for line in pivot(rows)]
+    models = [_one_line(model) for model in ranking.models]
     layout = _layout(lines, models, console, groups)
     text, width = _caption(rows, lines, layout, console, groups), max(console.width, 1)
     caption = textwrap.wrap(text, width, break_on_hyphens=False)
@@ -61,6 +60,31 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
         if start:
             console.print()
         _print_block(lines, slice(start, start + layout.models), layout, console, groups)
+
+
+class Ranking(Struct, frozen=True):
+    """Which model is first.
+
+    Attributes:
+        means: the rows of `mean_rows`, the first line of a table; empty with groups, whose averages are first.
+        models: the best of the first line first; of rows without means and groups in their own order.
+    """
+
+    means: Sequence[Row]
+    models: Sequence[str]
+
+
+def ranked(rows: Sequence[Row], groups: Collection[str]) -> Ranking:
+    """Rank the models of a table.
+
+    Args:
+        rows, groups: as of `print_matrix`.
+    """
+    means, models = [] if groups else mean_rows(rows), models_of(rows)
+    if not (means or groups):
+        return Ranking(means, models)
+    first = {row.model: row for row in means or rows if row.dataset == (means or rows)[0].dataset}
+    return Ranking(means, sorted(models, key=lambda model: _rank(first.get(model))))
 
 
 def mean_rows(rows: Sequence[Row]) -> list[Row]:

@@ -53,7 +53,7 @@ class RunProgress:
             total: samples in all.
             done: samples finished in an earlier session; they do not count in the rates.
         """
-        tally = Tally(name, total, done, self.note)
+        tally = Tally(name, total, done, self.note, is_alone=self._tally.tasks <= 1)
         self._tally.begin(tally)
         try:
             with self._bar(tally):

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import BOLD
+from ais_prompt.report.score_notes import WORDS
 from ais_prompt.scoring import (
     UNUSABLE_GOLD,
     Row,
@@ -27,8 +28,6 @@ from ais_prompt.scoring import (
 from ais_prompt.types import STATUSES
 from ais_prompt.utils import fitted, printable
 
-WORDS: Final = {"scored": "scored", "unparsed": "no answer", "truncated": "cut", "failed": "failed"}
-"""The words of a screen for the states of answers; files have the statuses themselves."""
 NO_GOLD: Final = "no gold"
 _STYLES: Final = {"wrong": "", "no answer": "yellow", "cut": "yellow", NO_GOLD: "yellow", "failed": "bold red"}
 _LEAST_NAME: Final = 12
@@ -61,7 +60,7 @@ def print_score_lines(
     common += f" · {BOLD}" if best and console.is_terminal else ""
     for caption in textwrap.wrap(common, max(console.width, 1)):
         console.print(Text(caption, "dim"), soft_wrap=True)
-    told: set[tuple[str, str]] = set()
+    told: dict[tuple[str, str], set[tuple[int | None, ...]]] = {}
     for number, row in enumerate(rows):
         if number and rows[number - 1].dataset in groups and row.dataset not in groups:
             console.print()
@@ -71,8 +70,11 @@ def print_score_lines(
         if with_spans:
             line.append(f"  {spans[number]:<{span_width}}")
         task = (row.dataset, row.model)
-        states = {} if task in told or row.dataset in groups else states_of(row, golds.get(task, 0))
-        told.add(task)
+        # The counts of a task once, and again for an evaluator that has others.
+        counts, shown = tuple(getattr(row, status) for status in STATUSES), told.setdefault(task, set())
+        is_new = counts not in shown and row.dataset not in groups
+        states = states_of(row, 0 if shown else golds.get(task, 0)) if is_new else {}
+        shown.add(counts)
         words = Text(" · ").join(
             Text(f"{count:,} {term(word) if console.is_terminal else word}", _STYLES.get(word, ""))
             for word, count in states.items()

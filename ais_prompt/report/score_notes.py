@@ -19,6 +19,8 @@ NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in 
 DRAWN: Final = "Drawn at random; ± is about the score of all questions of the set:"
 LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 STAR: Final = " (* more than 5 %)"
+WORDS: Final = {"scored": "scored", "unparsed": "no answer", "truncated": "cut", "failed": "failed"}
+"""The words of a screen for the states of answers; files have the statuses themselves."""
 NAMED: Final = 3
 """Notes of a kind that a screen shows; of more, so many of the worst."""
 ENDED: Final = ("error:", "paused:")
@@ -49,7 +51,7 @@ def summary_notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
         starred: whether the table marks such scores with a star, as models side by side do.
     """
     without = dict.fromkeys(f"{_name(row)}: {row.note}" for row in rows if row.note)
-    return [*without, *(text for kind in _kinds(rows, starred=starred) for text in _all(kind))]
+    return [*without, *(text for kind in _kinds(rows, starred=starred, on_screen=False) for text in _all(kind))]
 
 
 def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: bool) -> list[str]:
@@ -68,7 +70,7 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
         row for row in rows if (row.note and not lacking if row.dataset in groups else not row.note.startswith(ENDED))
     ]
     found = []
-    for kind in (_missing(shown), *_kinds(shown, starred=starred)[not starred :]):
+    for kind in (_missing(shown), *_kinds(shown, starred=starred, on_screen=True)[not starred :]):
         if len(kind.lines) <= NAMED:
             found += _all(kind)
         else:
@@ -112,7 +114,7 @@ def _all(kind: Notes) -> list[str]:
     return [*([kind.head] if kind.head and kind.lines else []), *(text for _, text in kind.lines)]
 
 
-def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
+def _kinds(rows: Sequence[Row], *, starred: bool, on_screen: bool) -> list[Notes]:
     first: dict[tuple[str, str], Row] = {}
     for row in rows:
         first.setdefault((row.model, row.dataset), row)
@@ -122,7 +124,10 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
     return [
         Notes(
             LEGEND.format(star=STAR if starred else ""),
-            [(1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row)}") for row in partly],
+            [
+                (1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row, on_screen=on_screen)}")
+                for row in partly
+            ],
             _total(partly, list(tasks), starred=starred),
         ),
         Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),
@@ -155,9 +160,9 @@ def _name(row: Row) -> str:
 
 
 def _total(partly: Sequence[Row], tasks: Sequence[Row], *, starred: bool) -> str:
-    """Return how many answers were not scored, over all tasks."""
+    """Return how many answers were not scored, over all tasks, in the words of a screen."""
     counts = [(status, sum(getattr(row, status) or 0 for row in partly)) for status in STATUSES[1:]]
-    states = ", ".join(f"{count:,} {status}" for status, count in counts if count)
+    states = ", ".join(f"{count:,} {WORDS[status]}" for status, count in counts if count)
     answers, star = sum(row.n or 0 for row in tasks), STAR if starred else ""
     where = f"{len(partly):,} of {len(tasks):,} tasks"
     return f"Not scored{star}: {states} of {answers:,} answers, in {where}; in brackets the score if wrong – right:"
@@ -202,7 +207,9 @@ def _refused(row: Row) -> str:
     return f"{row.refused} of {row.n} answers {'is a refusal' if row.refused == 1 else 'are refusals'}"
 
 
-def _unscored(row: Row) -> str:
+def _unscored(row: Row, *, on_screen: bool) -> str:
+    counts = ", ".join(f"{count} {WORDS[status]}" for status in STATUSES[1:] if (count := getattr(row, status)))
+    states = counts if on_screen else row.unscored
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     of_finished = "" if row.finished is None else f"; finished answers: {value(row.finished, fraction=row.fraction)}"
-    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "") + of_finished
+    return f"{states} of {row.n}" + (f"  [{bounds}]" if bounds else "") + of_finished

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from ais_prompt.engine import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
 from ais_prompt.utils import counted, listed
 
+logger = logging.getLogger(__name__)
 WINDOW_SECONDS: Final = 10.0
 """Rates are those of the last so many seconds."""
 MANY: Final = 10
@@ -28,6 +30,8 @@ class Tally:
         total: samples in all.
         done: samples finished in an earlier session; they do not count in the rates.
         note: prints a line.
+        is_alone: whether the run has no other task. If so, the answers of an earlier session have a line; else they are
+            counted where the task ends.
     """
 
     def __init__(
@@ -36,6 +40,8 @@ class Tally:
         total: int,
         done: int = 0,
         note: Callable[[str], None] = print,
+        *,
+        is_alone: bool = True,
     ) -> None:
         self.name = name
         self.total = total
@@ -43,6 +49,7 @@ class Tally:
         self.done = done
         self.failed = 0
         self.note = note
+        self.is_alone = is_alone
         self.requests = 0
         self.tokens = 0
         self.start = self.last = time.monotonic()
@@ -61,16 +68,21 @@ class Tally:
         self.requests += 1
         self.tokens += completion.usage.completion_tokens or 0
 
+    def resumed(self, text: str) -> None:
+        """Note which answers of earlier sessions are used."""
+        if self.is_alone:
+            self.note(text)
+        else:
+            logger.info("%s", text)
+
     @property
     def elapsed(self) -> float:
         """Seconds since the task began."""
         return time.monotonic() - self.start
 
     def last_line(self) -> str:
-        """``[demo/addition] 200/200 100 % · 0 failed · 31 requests/s · in 6 s``; "stopped after" if some are left."""
-        ending = "in" if self.done >= self.total else "stopped after"
-        parts = (self.head(), self.rates(), f"{ending} {duration(self.elapsed)}")
-        return " · ".join(part for part in parts if part)
+        """``[demo/addition] 200/200 · 31 requests/s · 6 s``; of failures how many; "stopped after" if some are left."""
+        return f"[{self.name}] {_outcome([self], self.total, self.elapsed)}"
 
     def head(self) -> str:
         """Name of the task and its counts."""
@@ -89,6 +101,21 @@ def rates(requests: float, tokens: float, seconds: float) -> str:
     """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
     found = ((requests, "requests/s"), (tokens, "tokens/s"))
     return " · ".join(f"{_rate(count / max(seconds, 1e-9))} {unit}" for count, unit in found if count)
+
+
+def _outcome(tallies: Sequence[Tally], total: int, seconds: float) -> str:
+    """Return the counts, rates and time of work that is over: ``3,000/3,000 (725 from before) · 2 failed · 11 s``."""
+    done, failed, requests, tokens = (
+        sum(getattr(tally, name) for tally in tallies) for name in ("done", "failed", "requests", "tokens")
+    )
+    before = sum(tally.before for tally in tallies if not tally.is_alone)
+    parts = (
+        f"{done:,}/{total:,}" + (f" ({before:,} from before)" if before else ""),
+        f"{failed:,} failed" if failed else "",
+        rates(requests, tokens, seconds),
+        f"{'' if done >= total else 'stopped after '}{duration(seconds)}",
+    )
+    return " · ".join(filter(None, parts))
 
 
 def share(done: int, total: int) -> str:
@@ -182,7 +209,7 @@ class RunTally:
         return list(self._to_come)
 
     def last_lines(self) -> list[str]:
-        """Return for each model ``[demo] 30 tasks · 1,200/1,200 100 % · 0 failed · 31 requests/s · in 6 s``."""
+        """Return for each model ``[demo] 30 tasks · 1,200/1,200 · 31 requests/s · 6 s``."""
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
@@ -195,19 +222,11 @@ class RunTally:
     def _last_words(self, model: str, tallies: Sequence[Tally]) -> str:
         """Return the counts of the tasks of a model together; those that never began are left."""
         left = [name for name in self._to_come if name.rpartition("/")[0] == model]
-        done, total, failed, requests, tokens = (
-            sum(getattr(tally, name) for tally in tallies) for name in ("done", "total", "failed", "requests", "tokens")
-        )
-        total += sum(self._sizes[name] or 0 for name in left)
+        total = sum(tally.total for tally in tallies) + sum(self._sizes[name] or 0 for name in left)
         seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
         tasks = counted(len(tallies) + len(left), "task")
-        parts = (
-            f"{len(tallies):,} of {tasks}" if left else tasks,
-            f"{share(done, total)} · {failed:,} failed",
-            rates(requests, tokens, seconds),
-            f"{'in' if done >= total else 'stopped after'} {duration(seconds)}",
-        )
-        return " · ".join(filter(None, parts))
+        begun = f"{len(tallies):,} of {tasks}" if left else tasks
+        return f"{begun} · {_outcome(tallies, total, seconds)}"
 
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""

@@ -19,8 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 
-from ais_prompt.testing.answers import error_body
-from ais_prompt.testing.apis import error_of_messages
+from ais_prompt.models import error_body, error_of_messages
 
 Answer: TypeAlias = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
 """(path, body of a request) → status and body of the reply."""

@@ -37,15 +37,9 @@ from typing import IO, Any
 
 from aiohttp import web
 
-from ais_prompt.testing.answers import MockReply, answer_body, default_answer, error_body, models_body, question_of
-from ais_prompt.testing.apis import (
-    error_of_messages,
-    generate_body,
-    message_body,
-    message_fault,
-    response_body,
-    response_fault,
-)
+from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
+from ais_prompt.testing.answers import default_answer, models_body, question_of
+from ais_prompt.testing.apis import generate_body, message_fault, response_fault
 from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
@@ -196,7 +190,7 @@ class MockServer:
         text = words if rule.answer is None else rule.answer
         forms = {"responses": response_body, "messages": message_body, "generate": generate_body}
         write = forms.get(path.rpartition("/")[2], answer_body)
-        answer = write(body, number, MockReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
+        answer = write(body, number, WrittenReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:

@@ -7,7 +7,9 @@ has the first ones (`Alike`). Warnings of work that is done a second time are ke
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from typing import Final
 
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils.progress import above_bars, is_quiet, is_verbose
-from ais_prompt.utils.text import escaped, kind_of
+from ais_prompt.utils.text import NARROWEST, escaped, kind_of
 
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"
@@ -32,6 +34,9 @@ _SILENT: Final = ContextVar("silent", default=False)
 NOTE: Final = logging.INFO + 5
 """Level of what a person may want to know and need not act on."""
 logging.addLevelName(NOTE, "NOTE")
+FACT: Final = logging.INFO + 4
+"""Level of a line that describes a run; it is shown without the name of its level."""
+logging.addLevelName(FACT, "FACT")
 
 
 @contextmanager
@@ -139,6 +144,20 @@ class _Printable(logging.Formatter):
         return escaped(SECRETS.hide_in_message(super().format(record)))
 
 
+class _OnScreen(_Printable):
+    """Puts the level in front of a message, and breaks a `FACT` between words where a terminal ends."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        if record.levelno != FACT:
+            return line
+        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else len(line)
+        return textwrap.fill(line.removeprefix("FACT: "), max(width, NARROWEST), subsequent_indent="  ")
+
+
 class _StandardError(logging.Handler):
     """Write to the current standard error. The progress display of a run replaces it while it is shown."""
 
@@ -163,8 +182,8 @@ class _StandardError(logging.Handler):
 
 def _warnings() -> logging.Handler:
     handler = _StandardError()
-    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else NOTE)
-    handler.setFormatter(_Printable("%(levelname)s: %(message)s"))
+    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else FACT)
+    handler.setFormatter(_OnScreen())
     return handler
 
 

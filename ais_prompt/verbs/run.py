@@ -44,8 +44,8 @@ from ais_prompt.store import (
     recorded,
     write_config,
 )
-from ais_prompt.types import DatasetSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
-from ais_prompt.utils import NOTE, logging_to, remove_leftovers
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
+from ais_prompt.utils import logging_to, remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
@@ -273,7 +273,8 @@ def _begin_session(plan: Plan, folder: RunFolder, mode: RunMode, session: Sessio
     if asks:
         forget_partial(folder)
         for warning in session.warnings:
-            logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
+            level = warning.level if isinstance(warning, TranslationNote) else logging.WARNING
+            logger.log(level, "%s", warning)
     _hide_again(folder)
     addresses = model_addresses(plan, mode)
     notes = [str(one) for one in session.warnings if isinstance(one, TranslationNote)]
@@ -397,10 +398,12 @@ def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
 
 
 def _with_named_judges(dataset: DatasetSpec) -> DatasetSpec:
-    if (judge := dataset.eval.judge) is None:
-        return dataset
-    judge = replace(judge, models=tuple(map(_named, judge.models)))
-    return replace(dataset, eval=replace(dataset.eval, judge=judge))
+    def named(scoring: EvalSpec) -> EvalSpec:
+        if (judge := scoring.judge) is None:
+            return scoring
+        return replace(scoring, judge=replace(judge, models=tuple(map(_named, judge.models))))
+
+    return replace(dataset, eval=dataset.eval.for_each(named))
 
 
 def _is_unnamed(spec: ModelSpec) -> bool:

@@ -30,9 +30,7 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
     keys = section.read(ModelKeys)
     if keys is None:
         return None
-    function = section.values.get("function")
-    last = re.split(r"[.:]", function if isinstance(function, str) else keys.type)[-1].strip("<>")
-    abbr = parse_abbr(section, ("path", "model"), last)
+    abbr = abbr_of_model(section)
     meta_template = _meta_template(keys.meta_template, section.at("meta_template"), section.faults)
     if keys.meta_template and keys.prompt_template is not None:
         section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
@@ -49,8 +47,15 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
         keys.num_gpus,
         keys.price,
         keys.pred_postprocessor,
+        keys.variant,
         parse_model_keys(section),
     )
+
+
+def abbr_of_model(section: ConfigSection) -> str:
+    """Return the ``abbr`` of a model: its own, or one of its path, name or type; empty after a fault."""
+    named = next((text for key in ("function", "type") if isinstance(text := section.values.get(key), str)), "")
+    return parse_abbr(section, ("path", "model"), re.split(r"[.:]", named)[-1].strip("<>"))
 
 
 def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:

@@ -6,16 +6,17 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import prompts_of, snippet
+from ais_prompt.report.matrix import ranked
 from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, results_of
-from ais_prompt.scoring import Row
+from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, is_average, results_of
+from ais_prompt.scoring import Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
 from ais_prompt.types import Completion, Prediction, SampleScore, TaskFacts
 from ais_prompt.utils import tracked
@@ -137,7 +138,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "versions": record.get("versions", {}),
         "speeds": {name: task.speed.to_json() for name, task in facts.items() if task.speed},
         "config": config,
-        "scores": [row.to_json() for row in rows],
+        **_scores(rows, {row.dataset for row in rows if is_average(row, folder)}),
         "groups": groups_of(folder),
         "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
@@ -148,6 +149,23 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "seconds": distributions([task.seconds if any(task.seconds) else () for task in tasks]),
     }
     found: dict[str, Any] = finite_json(values)
+    return found
+
+
+def _scores(rows: Sequence[Row], groups: Collection[str]) -> dict[str, Any]:
+    """Return the scores with the marks of a table, the order of the models, and their means over all datasets.
+
+    In a terminal they are the same (`ais_prompt.report.matrix`).
+    """
+    ranking = ranked(rows, groups)
+    shown = [*ranking.means, *rows]
+    best = {id(row) for line in pivot(shown) for row in best_rows(line.rows)}
+    lines = [{**row.to_json(), "is_starred": is_starred(row), "is_best": id(row) in best} for row in shown]
+    means, scores = lines[: len(ranking.means)], lines[len(ranking.means) :]
+    found: dict[str, Any] = {"scores": scores, "ranking": ranking.models, "mean": None}
+    if means:
+        _, of, width = ranking.means[0].dataset.partition(" (")
+        found["mean"] = {"datasets": len({row.dataset for row in rows}), "width": of + width, "scores": means}
     return found
 
 

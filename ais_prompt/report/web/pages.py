@@ -10,21 +10,25 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from string import Template
 from typing import Any, Final
 
+from ais_prompt.config import differing_values, literal_values
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import label_language, labels
 from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
+from ais_prompt.report.web.variant_page import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
-from ais_prompt.store import RunFolder, read_run_file
-from ais_prompt.utils import printable
+from ais_prompt.store import RunFolder, in_order, read_run_file
+from ais_prompt.utils import printable, read_regular
 
 REPORT_SCRIPTS: Final = (
     "dom.js",
@@ -85,6 +89,7 @@ def page_pieces(
     *,
     connects: bool = False,
     prompts: str = "",
+    variants: str = "",
     further: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yield a page in pieces, its data apart: they may be large.
@@ -97,9 +102,11 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
+        variants: the same of `ais_prompt.report.web.variant_page`.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
+    style += VARIANTS_STYLE if variants else ""
     script = _COMMENT.sub("", "\n".join(map(asset, scripts)))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     # Only this style, these scripts, and media in the page.
@@ -114,7 +121,7 @@ def page_pieces(
         "policy": policy,
         "title": html.escape(printable(title)),
         "style": style,
-        "body": asset(body).replace("<!-- prompts -->", prompts),
+        "body": asset(body).replace("<!-- prompts -->", prompts).replace("<!-- variants -->", variants),
         "script": script,
         # The browser keeps them as text.
         "libraries": "\n".join(
@@ -138,10 +145,31 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
         work_dir: where the runs are; its name is shown.
         runs: address of a run's report → the run.
     """
-    lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
+    changes = _changes(runs.values())
+    lines = [
+        {"address": address, **_line(folder), "changes": changes.get(folder.root, [])}
+        for address, folder in runs.items()
+    ]
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
     data = {"work_dir": str(work_dir), "runs": lines}
     return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
+
+
+def _changes(runs: Iterable[RunFolder]) -> dict[Path, list[str]]:
+    """Return for each run how its config differs from that of the run of the same name before it."""
+    names: dict[Path, list[Path]] = {}
+    for folder in runs:
+        names.setdefault(folder.root.resolve().parent, []).append(folder.root)
+    found = {}
+    for roots in names.values():
+        for before, after in pairwise(in_order(roots)):
+            with suppress(OSError, ValueError, SyntaxError, RecursionError):  # configs of earlier versions are programs
+                found[after] = differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+    return found
+
+
+def _config_of(folder: RunFolder) -> dict[str, Any]:
+    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def _seconds(started: Any) -> float:

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.browser
 ALL = 2 * (300 + 7 + 20 + 12)
 OPEN = "!document.querySelector('#sample').hidden && document.querySelector('#sample h3')"
 
+LINES = ".matrix tbody:last-child"  # below the means
+
 
 def state(page: Page, name: str) -> None:
     page.click(f"#states [data-state={name}]")
@@ -62,7 +64,7 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("h1") == ["mixed"]
     assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 678 samples"]
     tab(page, "scores")
-    assert page.value("document.querySelector('.matrix .score').title").split("\n") == [
+    assert page.value(f"document.querySelectorAll('{LINES} .score')[1].title").split("\n") == [
         "27.3 % (95 %: 22.5–32.6)",
         "300 samples: 81 right, 210 wrong, 3 no answer, 3 cut, 3 failed",
         "27.0 % if all answers without a score were wrong, 30.0 % if all were right",
@@ -87,7 +89,7 @@ def test_answers_without_a_score_are_named_unparsed_first_and_lead_to_their_samp
         "8 cut · small/通用-chat 1 of 7 · large/通用-chat 1 of 7 · small/sums 3 of 300 (75.0 % without them) · 1 more",
         "6 failed · small/sums 3 of 300 · large/sums 3 of 300",
     ]
-    title = page.value("document.querySelector('.matrix tbody .score').title")
+    title = page.value(f"document.querySelectorAll('{LINES} .score')[1].title")
     assert "75.0 % without cut answers" in title
     assert "50.0 % if all answers without a score were wrong, 62.5 % if all were right" in title
     assert "samples below the full score" in page.texts(".legend")[0], "what the red dot counts"
@@ -140,7 +142,7 @@ def test_filters_hold_for_every_tab(page: Page) -> None:
     choose(page, "dataset", "choice")
     tab(page, "scores")
     assert page.texts("#panel-scores .matrix thead th") == ["Dataset", "large"]
-    assert page.texts("#panel-scores .matrix tbody th") == ["sums", "choice"]
+    assert page.texts(f"#panel-scores {LINES} th") == ["sums", "choice"]
     assert page.texts("#panel-scores .folds summary") == ["sums"]
     tab(page, "answers")
     page.wait_for("document.querySelector('#panel-answers .chart-plot')")
@@ -148,7 +150,7 @@ def test_filters_hold_for_every_tab(page: Page) -> None:
     assert "small" not in page.value("document.querySelector('#panel-answers').textContent")
     state(page, "failed")
     tab(page, "scores")
-    assert page.texts("#panel-scores .matrix tbody th") == ["sums"]
+    assert page.texts(f"#panel-scores {LINES} th") == ["sums"]
 
 
 def test_keys_work_after_a_click_on_a_chip(page: Page) -> None:
@@ -178,60 +180,61 @@ def test_hits_of_a_search_are_marked(page: Page, sample_run: RunFolder) -> None:
 
 def test_scores_are_a_matrix_of_models_and_datasets(page: Page, sample_run: RunFolder) -> None:
     open_report(page, sample_run.report)
-    assert page.texts(".matrix thead th") == ["Dataset", "small", "large"]
-    assert page.texts(".matrix tbody th") == ["sums", "通用-chat", "choice", "repeated"]
-    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 22.5–32.6 219", "67.7 62.2–72.7 99"]
-    assert page.texts(".matrix tfoot tr") == ["all 28.6 18.9–40.8 68.8 56.8–78.8", "mean of 4 datasets 39.3 71.9"]
+    assert page.texts(".matrix thead th") == ["Dataset", "large", "small"], "the best mean first"
+    assert page.texts(f"{LINES} th") == ["sums", "通用-chat", "choice", "repeated"]
+    assert page.texts(f"{LINES} tr:first-child td") == ["67.7 62.2–72.7 99", "27.3 22.5–32.6 219"]
+    assert page.texts(".matrix .means tr") == ["all 68.8 56.8–78.8 28.6 18.9–40.8", "mean of 4 datasets 71.9 39.3"]
+    assert page.value("document.querySelector('.matrix .means').nextElementSibling.matches('tbody:last-child')")
     best = "[...document.querySelectorAll('.matrix .best')].map((one) => one.cellIndex)"
-    assert page.value(best) == [2, 2, 2, 2, 2], "a tie has no best"
-    heat = "[...document.querySelectorAll('.matrix tbody td')].map((one) => +one.style.getPropertyValue('--heat'))"
-    assert page.value(heat)[0] == 0
-    assert max(page.value(heat)) == page.value(heat)[-1] == 1
+    assert page.value(best) == [1, 1, 1, 1], "a tie has no best"
+    heat = f"[...document.querySelectorAll('{LINES} td')].map((one) => +one.style.getPropertyValue('--heat'))"
+    assert page.value(heat)[1] == 0
+    assert max(page.value(heat)) == page.value(heat)[-2] == 1
 
 
 def test_the_matrix_is_sorted_by_name_and_by_any_model(page: Page, sample_run: RunFolder) -> None:
     open_report(page, sample_run.report)
     unfold_scores(page)
-    page.click(".matrix thead button", 1)
-    assert page.texts(".matrix tbody th") == ["通用-chat", "repeated", "choice", "sums"]
+    page.click(".matrix thead button", 2)
+    assert page.texts(f"{LINES} th") == ["通用-chat", "repeated", "choice", "sums"]
     assert page.value("document.activeElement.dataset.focus") == "sort small"
     page.wait_for("document.querySelector('#panel-scores .chart-plot')")
     assert drawn(page, "#panel-scores .chart-plot .label:not(.value)") == ["通用-chat", "repeated", "choice", "sums"]
     page.press("Enter")
-    assert page.texts(".matrix tbody th") == ["sums", "choice", "通用-chat", "repeated"]
+    assert page.texts(f"{LINES} th") == ["sums", "choice", "通用-chat", "repeated"]
     page.press("Enter")
-    assert page.texts(".matrix tbody th") == ["sums", "通用-chat", "choice", "repeated"]
+    assert page.texts(f"{LINES} th") == ["sums", "通用-chat", "choice", "repeated"]
     page.click(".matrix thead button", 0)
-    assert page.texts(".matrix tbody th") == ["choice", "repeated", "sums", "通用-chat"]
+    assert page.texts(f"{LINES} th") == ["choice", "repeated", "sums", "通用-chat"]
 
 
 def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(page: Page, sample_run: RunFolder) -> None:
     page.value(SUITE)
     page.value("showTab('scores')")
-    assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
-    assert page.texts(".matrix tfoot th") == ["mean of 31 datasets"]
-    assert page.texts(".matrix tbody tr")[0].split()[3:] == ["20.0", "20.0", "error", "error"]
+    assert page.texts(f"{LINES} th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
+    assert page.texts(".matrix .means th") == ["mean of 31 datasets"]
+    assert page.texts(f"{LINES} tr")[0].split()[3:] == ["20.0", "20.0", "error", "error"]
     assert page.texts(".notes li") == ["60 tasks, m0/mmlu-0: 5 of 6 wrong answers contain the gold answer: try this"]
     size = "2 models · 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"
     assert page.texts(".causes li") == [f"m2, m3 ModelError: HTTP 401, request 'mmlu-0' {size}"]
     assert page.value("document.querySelector('.notes').nextElementSibling.className") == "folded-chart"
     page.click(".matrix .fold-group", 0)
-    assert len(page.texts(".matrix tbody th")) == 23
+    assert len(page.texts(f"{LINES} th")) == 23
     assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
-    heights = "[...document.querySelectorAll('.matrix tbody tr')].map((one) => one.offsetHeight)"
+    heights = "[...document.querySelectorAll('.matrix tbody:last-child tr')].map((one) => one.offsetHeight)"
     assert set(page.value(heights)) == {26}
     frame = "document.querySelector('.matrix-frame')"
     assert page.value(f"{frame}.scrollHeight === {frame}.clientHeight")
     page.click("#fold")
     page.click("#fold")
-    assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
+    assert page.texts(f"{LINES} th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
     page.value("filters.dataset = new Set(['mmlu-3', 'mmlu-7']), drawShown()")
-    assert page.texts(".matrix tbody th") == ["▸ mmlu 2"]
+    assert page.texts(f"{LINES} th") == ["▸ mmlu 2"]
     assert page.value("document.querySelector('.matrix .group .score').title") == "mean of 2 of 2 datasets"
     page.value("setFilters({ dataset: [...parts[1].members, 'last'] })")
     assert page.value("location.hash") == "#tab=scores&dataset=last&group=ceval"
     page.value("filters.dataset.clear(), readAddress()")
-    assert page.texts(".matrix tbody th") == ["▸ ceval 10", "last"]
+    assert page.texts(f"{LINES} th") == ["▸ ceval 10", "last"]
 
 
 SUITE = """
@@ -331,7 +334,7 @@ def test_a_long_menu_has_a_search_and_long_names_keep_their_ends(page: Page) -> 
 
 def test_the_whole_cell_of_the_matrix_is_a_button(page: Page) -> None:
     tab(page, "scores")
-    box = page.value("document.querySelector('.matrix tbody td').getBoundingClientRect().toJSON()")
+    box = page.value(f"document.querySelector('{LINES} td').getBoundingClientRect().toJSON()")
     at = {"x": box["x"] + 4, "y": box["y"] + 4, "button": "left", "clickCount": 1}
     for kind in ("mousePressed", "mouseReleased"):
         page.call("Input.dispatchMouseEvent", type=kind, **at)
@@ -340,13 +343,13 @@ def test_the_whole_cell_of_the_matrix_is_a_button(page: Page) -> None:
 
 def test_a_click_in_the_matrix_shows_these_samples(page: Page) -> None:
     tab(page, "scores")
-    page.click(".matrix button.score", 1)
+    page.click(f"{LINES} button.score", 1)
     assert found(page) == f"300 of {ALL}"
     open_scores(page)
-    page.click(".matrix tbody th button", 2)
+    page.click(f"{LINES} th button", 2)
     assert found(page) == f"40 of {ALL}"
     open_scores(page)
-    page.click(".matrix .miss button", 0)
+    page.click(".matrix .miss button", 1)
     assert found(page) == f"219 of {ALL}"
     assert "right" not in column(page, "state")
     page.press("Enter")
@@ -361,7 +364,7 @@ def open_scores(page: Page) -> None:
 
 def test_one_key_shows_the_wrong_ones_and_all_again(page: Page) -> None:
     tab(page, "scores")
-    page.click(".matrix button.score", 0)
+    page.click(".matrix button.score", 1)
     page.press("w")
     assert found(page) == f"219 of {ALL}"
     page.press("w")
@@ -786,7 +789,7 @@ def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
 
 def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
     tab(page, "scores")
-    page.click(".matrix .miss button", 0)
+    page.click(".matrix .miss button", 1)
     name, text = saved(page, "#save-csv")
     assert name == "mixed-samples.csv"
     lines = list(csv.DictReader(io.StringIO(text)))
@@ -809,7 +812,7 @@ def test_labels_are_chinese_and_texts_of_data_are_not(page: Page, chinese_report
     assert page.texts("#found") == ["678 个样本"]
     assert page.texts("#columns .gold") == ["标准答案"]
     tab(page, "scores")
-    assert page.texts(".matrix tfoot th") == ["all", "4 数据集的平均"]
+    assert page.texts(".matrix .means th") == ["all", "4 数据集的平均"]
     page.requests.clear()
 
 

@@ -230,7 +230,8 @@ def test_a_row_without_a_value_that_the_prompt_shows_is_not_asked(project: Proje
     project.write_config()
     done = project.run("run", "eval.py")
     assert done.returncode == 1
-    assert "2 of 3 samples failed (no_value 2)" in done.stderr
+    assert "2 of 3 samples failed" in done.stderr
+    assert "no_value 2" in done.stdout
     assert "row 1 has no value in the column 'question', which the prompt shows" in done.stderr
     found = project.predictions()
     assert [bool(one["completions"][0].get("failure")) for one in found] == [False, True, True]

@@ -27,7 +27,7 @@ def test_one_line_asks_and_scores(folder: Path) -> None:
     with mock_server() as server:
         done = run_cli("run", "--url", server.base_url, "--data", "questions.csv", folder=folder)
     assert done.returncode == 0, done.stderr
-    assert "NOTE: questions.csv: 3 rows; the question is {question}, the answer {answer}" in done.stderr
+    assert "questions.csv · 3 rows · {question} → {answer}, " in done.stderr
     assert "WARNING" not in done.stderr
     [run] = folder.glob("outputs/mock__questions/*")
     [row] = json.loads((run / "summary" / "summary.json").read_text())

@@ -207,7 +207,8 @@ def test_failures_of_an_unfinished_run_count(project: Project, server: MockServe
     process.communicate()
     done = project.run("score", "eval")
     assert done.returncode == 1, done.stderr
-    assert "1 of 5 samples failed (http_400 1)" in done.stderr
+    assert "1 of 5 samples failed" in done.stderr
+    assert "http_400 1" in done.stdout
     row = rows(project.folder() / "partial")["part0"]
     assert (row["n"], row["of"], row["failed"], row["score"]) == (5, 6, 1, 1.0)
 

@@ -141,7 +141,7 @@ def test_a_failed_request_is_no_wrong_answer_and_decides_the_exit_code(project: 
     [row] = project.summary()
     assert (row["failed"], row["scored"], row["n"]) == (1, 7, 8)
     assert abs(row["score"] - 1 / 7) < 1e-9
-    assert "1 of 8 samples failed (" in done.stderr
+    assert "1 of 8 samples failed; " in done.stderr
     assert project.predictions()[3]["prediction"] is None
     for limit in ("1", "12.5%"):
         accepted = project.run("run", "eval.py", "-r", "--max-failures", limit)

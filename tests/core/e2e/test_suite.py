@@ -182,7 +182,7 @@ def test_servers_are_asked_side_by_side(project: Project, server: MockServer) ->
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
-    assert "[second/part1] 3/3 100 %" in err
+    assert "[second/part1] 3/3 · " in err
     assert "[first/part0]" not in err  # nothing was answered
 
 

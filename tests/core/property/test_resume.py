@@ -34,6 +34,9 @@ class Silent:
     def answered(self, completion: Completion) -> None:
         """Samples are counted, not requests."""
 
+    def resumed(self, text: str) -> None:
+        pass
+
     def note(self, text: str) -> None:
         """Ignore the text."""
 

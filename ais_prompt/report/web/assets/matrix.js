@@ -1,4 +1,4 @@
-// A table of datasets by models: sorted by any model, groups folded, the mean at the foot, the best of each row marked.
+// A table of datasets by models: sorted by any model, groups folded, the mean first, the best of each row marked.
 
 const WIDE_UP_TO = 3;  // models with intervals and counts beside the scores
 const LEAST_HEADING = 84;  // pixels; names of models in narrower columns are upright
@@ -8,11 +8,12 @@ const sorting = { by: null, down: true };  // a model, "" for the names of datas
 
 /**
  * Draw the matrix of a measure: `cellOf(model, name)` is a cell `{ value, text, title, … }`, null where there is none;
- * `format(value)` is for means; `best` is Math.max, Math.min or null; `corner` is above the names; `choose(filters)` shows the
- * samples of a cell or a row.
+ * `format(value)` is for means; `best` is Math.max or Math.min, left out if cells say which of them `isBest`; `ranking` is the
+ * order of models that have one; `mean` is { datasets, width, cellOf } of all datasets, where it is known; `corner` is above the
+ * names; `choose(filters)` shows the samples of a cell or a row.
  */
-function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
-  const models = shownModels();
+function matrix({ label, corner, cellOf, format, best, ranking = [], mean, choose }) {
+  const models = shownModels().sort((one, other) => ranking.indexOf(one) - ranking.indexOf(other));
   const isWide = models.length <= WIDE_UP_TO;
   const has = (name) => models.some((model) => cellOf(model, name));
   const present = shownParts().map(({ name, members }) => ({ name, members: members?.filter(has) ?? null })).filter(({ name, members }) => members?.length ?? has(name));
@@ -28,9 +29,12 @@ function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
     return folded.has(part.name) ? [group] : [group, ...part.members.map((name) => datasetLine(name, "member"))];
   });
   const means = averages.filter(has).map((name) => ownLine(name, "average", cutName(name)));
-  if (leaves.length > 1) means.push(line(say("mean"), "average", say("mean of {number}", { number: counted(leaves.length, "dataset") }), models.map((model) => meanOf(leaves.map((name) => cellOf(model, name)), format))));
+  const isWhole = mean?.datasets === leaves.length;
+  const meanCell = isWhole ? mean.cellOf : (model) => meanOf(leaves.map((name) => cellOf(model, name)), format);
+  const meanName = say("mean of {number}", { number: counted(leaves.length, "dataset") }) + (isWhole ? mean.width : "");
+  if (leaves.length > 1) means.push(line(say("mean"), "average", meanName, models.map(meanCell)));
   const head = el("tr", {}, columnHeading("", corner), models.map((model) => columnHeading(model, shortened(plain(model), HEADING), plain(model))));
-  const table = el("table", { class: `matrix${isWide ? " wide" : ""}`, "aria-label": label }, el("colgroup", {}, el("col", { class: "names" }), models.map(() => el("col"))), el("thead", {}, head), el("tbody", {}, rows), el("tfoot", {}, means));
+  const table = el("table", { class: `matrix${isWide ? " wide" : ""}`, "aria-label": label }, el("colgroup", {}, el("col", { class: "names" }), models.map(() => el("col"))), el("thead", {}, head), means.length ? el("tbody", { class: "means" }, means) : null, el("tbody", {}, rows));
   table.style.setProperty("--models", models.length);
   return fitted(el("div", { class: "matrix-frame" }, table), table, models.length);
 }
@@ -114,13 +118,12 @@ function matrixCell(cell, { cells, best, range: [low, high], isWide, choose }) {
   if (!cell) return el("td", { class: "soft" }, "–");
   if (cell.value == null) return el("td", { class: cell.isWaiting ? "soft" : "note", title: cell.title }, cell.text);
   const values = cells.map((one) => one?.value).filter((value) => value != null);
-  const isLess = cells.some((one) => one?.isLess);  // less is better
-  const isBest = best && new Set(values).size > 1 && cell.value === (isLess ? Math.min : best)(...values);
+  const isBest = best ? new Set(values).size > 1 && cell.value === best(...values) : cell.isBest;
   const shown = choose ? el("button", { type: "button", class: "link score", title: cell.title, onclick: choose }, cell.text) : el("span", { class: "score", title: cell.title }, cell.text);
   const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss?.())] : [];
   const drawn = el("td", { class: [isBest && "best", cell.isPartial && "partly"].filter(Boolean).join(" ") || null }, shown, cell.hasGaps ? el("span", { class: "gaps", title: cell.title }, "*") : null, more);
   const share = (cell.value - low) / (high - low);
-  if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", (isLess ? 1 - share : share).toFixed(3));
+  if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", (cell.isLess ? 1 - share : share).toFixed(3));
   if (cell.done < 1) drawn.style.setProperty("--done", cell.done);
   return drawn;
 }

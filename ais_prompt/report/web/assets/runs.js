@@ -3,6 +3,7 @@
 const ORDERS = { newest: (a, b) => b.place - a.place, name: (a, b) => compareNames(a.name, b.name), score: (a, b) => bestScore(b) - bestScore(a) };
 const compareNames = new Intl.Collator(undefined, { numeric: true }).compare;
 const SHOWN_MODELS = 3;  // of a run, without unfolding
+const SHOWN_CHANGES = 3;  // values of the config that differ from the run before
 const chosen = new Set();  // addresses of runs to compare
 
 sayFrame();
@@ -37,7 +38,7 @@ function byMean(one, other) {
 
 function drawRuns() {
   const words = byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...run.scores.map(({ model }) => model), ...Object.values(FURTHER).flatMap((tab) => tab.words(run)), ...run.datasets].join(" ").toLowerCase();
+  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...run.scores.map(({ model }) => model), ...Object.values(FURTHER).flatMap((tab) => tab.words(run)), ...run.datasets, ...run.changes].join(" ").toLowerCase();
   const shown = data.runs.filter((run) => words.every((word) => text(run).includes(word)) && (!byId("status").value || statusOf(run) === byId("status").value));
   shown.sort(ORDERS[byId("order").value]);
   const empty = say(data.runs.length ? "No matching runs." : "No runs yet. Start one with aisprompt run.");
@@ -54,7 +55,15 @@ function runRow(run) {
   const when = run.started ? moment(run.started) : run.time;
   const name = el("a", { href: run.address }, plain(run.name));
   const box = el("input", { type: "checkbox", "aria-label": say("Compare {name}", { name: `${plain(run.name)} ${plain(when)}` }), checked: chosen.has(run.address), onchange: () => choose(run.address, box.checked) });
-  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run), Object.values(FURTHER).map((tab) => tab.listed(run))), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
+  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when)), changesText(run)), el("td", {}, scoreList(run), Object.values(FURTHER).map((tab) => tab.listed(run))), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
+}
+
+/** "Since the run before: temperature: 0.0 → 0.7", of a run whose config differs from that of the run of its name before it. */
+function changesText({ changes }) {
+  if (!changes.length) return null;
+  const lines = changes.map(plain);
+  const more = lines.length > SHOWN_CHANGES ? [say("{number} more", { number: count(lines.length - SHOWN_CHANGES) })] : [];
+  return el("span", { class: "changes soft", title: `${say("Since the run before:")}\n${lines.join("\n")}` }, [...lines.slice(0, SHOWN_CHANGES), ...more].map((line) => el("span", {}, line)));
 }
 
 /** Mark a run for the comparison; the oldest of three is no longer. */

@@ -2,7 +2,6 @@
 
 const UNSCORED = ["unparsed", "truncated", "failed"];
 const LOSS_NAME = 260;  // pixels of the name of a task in a wide window
-const MANY_GAPS = 0.05;  // share of answers without a score from which a score is marked
 
 /** Draw the tab; a click calls `choose(filters)`. */
 function scoresParts(choose) {
@@ -10,7 +9,7 @@ function scoresParts(choose) {
   const measure = measureOf("scores", measures);
   if (!measure) return [];
   const notes = [...doubts(), ...data.precision.map((note) => el("li", {}, plain(note)))];
-  return [lossNotes(choose), measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, foldedPart("strips", dotsChart(measure)), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
+  return [lossNotes(choose), measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), ranking: data.ranking, choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, foldedPart("strips", dotsChart(measure)), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
 /** Tasks whose wrong answers contain the gold answer: a line for each advice, which names the first of them and the score that it has there. */
@@ -79,7 +78,9 @@ function scoreMeasures(choose) {
   }
   const metrics = [...new Set([...mains.values()].filter(taskOf).map(({ metric }) => metric).filter(Boolean))];
   const measure = (label, lines) => ({ label, lines, format: (value) => bare(value, true), cellOf: remembered((model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose)) });
-  return [measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
+  const means = new Map(data.mean?.scores.map((line) => [line.model, line]));
+  const mean = means.size ? { ...data.mean, cellOf: (model) => scoreOf(means.get(model), false, choose) } : null;
+  return [{ ...measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), mean }, ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
 }
 
 /** Beside the title: the score of each model with its interval, the best first; of several datasets their mean. */
@@ -117,7 +118,8 @@ function scoreOf(line, isNamed, choose) {
     line,
     task,
     done: line.of ? line.n / line.of : 1,
-    hasGaps: ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS,
+    hasGaps: line.is_starred,
+    isBest: line.is_best,
     ends: line.of ? `${ends} · ${say("{number} of {all}", { number: count(line.n), all: count(line.of) })}` : ends,
     miss: task && (() => missButton(task, choose)),
   };
@@ -143,10 +145,10 @@ function missButton(task, choose) {
 }
 
 function scoresLegend() {
-  const marked = data.scores.some((line) => ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS);
-  const several = new Set(data.scores.map(({ model }) => model)).size > 1;
+  const marked = data.scores.some((line) => line.is_starred);
+  const several = data.scores.some((line) => line.is_best);
   const misses = shownModels().length <= WIDE_UP_TO && data.tasks.some(({ states }) => MISSES.some((state) => states[state]));
-  const words = [say("Scores in %."), several ? say("The best of each row is underlined.") : "", marked ? say("* More than 5 % of the answers have no score.") : ""];
+  const words = [say("Scores in %."), several ? say("Underlined: best, or as good.") : "", marked ? say("* More than 5 % of the answers have no score.") : ""];
   const dots = misses ? [" ", el("span", { class: "miss" }, el("i", { class: "swatch wrong" }), say("samples below the full score"))] : [];
   return el("p", { class: "legend soft" }, words.filter(Boolean).join(" "), dots);
 }

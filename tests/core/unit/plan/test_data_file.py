@@ -127,10 +127,10 @@ def test_csv_files_as_excel_writes_them(tmp_path: Path, encoding: str, delimiter
     csv.writer(text, delimiter=delimiter).writerows([["问题", "答案"], ['一, "二"; 三\n?', "四"]])
     file = tmp_path / "excel.csv"
     file.write_text(text.getvalue(), encoding, newline="")
-    dataset, sentence, _ = describe_file(DataFile(str(file)))
+    dataset, sentence, *_ = describe_file(DataFile(str(file)))
     reader = {key: value for key, value in dataset.items() if key in ("path", "delimiter", "encoding")}
     assert list(LocalDataset(**reader).read("excel")) == [{"问题": '一, "二"; 三\n?', "答案": "四"}]
-    assert f"{file}: 1 row; the question is {{问题}}, the answer {{答案}} is a text" in sentence
+    assert sentence.startswith(f"{file} · 1 row · {{问题}} → {{答案}}, a text ")
 
 
 def test_examples_come_from_the_train_split_or_from_other_rows(tmp_path: Path) -> None:

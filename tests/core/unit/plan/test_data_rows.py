@@ -103,9 +103,9 @@ def test_labels_are_named_in_a_guessed_prompt_and_their_absence_in_one_of_the_us
     path = written(tmp_path, [{"text": f"t{n}", "label": ("good", "bad")[n % 2]} for n in range(12)])
     assert prompt_text(planned(path), 0) == "t0\n\nAnswer with one of: bad, good."
     own = describe_file(DataFile(str(path), prompt="{text}"))
-    assert own.sentence.endswith("the prompt does not name the labels bad, good, so the model has to guess them")
+    assert own.remarks[-1].what == "the prompt does not name the labels bad, good, so the model has to guess them"
     named = describe_file(DataFile(str(path), prompt="Good or bad? {text}"))
-    assert "guess" not in named.sentence
+    assert not named.remarks
 
 
 def test_the_prompt_of_a_user_writes_options_as_lines_and_nothing_for_an_empty_cell(tmp_path: Path) -> None:
@@ -143,10 +143,9 @@ def test_a_row_of_another_form_is_refused_by_its_number(tmp_path: Path, rows: li
 def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(tmp_path: Path) -> None:
     rows = [{"question": f"{n}?", "target": None if n == 3 else f"t{n}x", "label": f"l{n}x"} for n in range(6)]
     path = written(tmp_path, rows)
-    sentence = describe_file(DataFile(str(path))).sentence
-    assert (
-        f"1 row without an answer, the first is {path}:4: they get no score; not {{label}}: --answer COLUMN" in sentence
-    )
+    said = [note.what for note in describe_file(DataFile(str(path))).remarks]
+    missing = f"1 row without an answer, the first is {path}:4: they get no score"
+    assert said == [missing, "the answer is not {label}: --answer COLUMN changes it"]
 
 
 def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
@@ -161,5 +160,5 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
 def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
     rows = [{"question": f"{n}?", "answers": {"text": ["x"] if n % 2 else [], "answer_start": []}} for n in range(6)]
     path = written(tmp_path, rows)
-    sentence = describe_file(DataFile(str(path))).sentence
-    assert f"3 rows without an answer, the first is {path}:1: they get no score" in sentence
+    [note] = describe_file(DataFile(str(path))).remarks
+    assert note.what == f"3 rows without an answer, the first is {path}:1: they get no score"

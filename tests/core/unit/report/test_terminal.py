@@ -181,9 +181,9 @@ def test_many_notes_are_counted_and_the_worst_are_named() -> None:
     lines = shown(tasks, 160, terminal=False)
     head = next(number for number, line in enumerate(lines) if line.startswith("Not scored (*"))
     assert lines[head].startswith(
-        "Not scored (* more than 5 %): 679 unparsed, 120 truncated, 120 failed of 159,599 answers, in 121 of"
+        "Not scored (* more than 5 %): 679 no answer, 120 cut, 120 failed of 159,599 answers, in 121 of"
     )
-    assert lines[head + 1] == "  demo/worst: 319 unparsed of 1319  [93.1–93.9]"
+    assert lines[head + 1] == "  demo/worst: 319 no answer of 1319  [93.1–93.9]"
     assert lines[head + 4 :] == ["  … and 118 more: summary/summary.txt"]
 
 
@@ -245,7 +245,7 @@ def test_answers_that_are_not_scored_are_told_with_what_they_could_change_where_
     reasons = {"unparsed: no answer found": 3, "failed: timeout": 1}
     tasks = [TaskOutcome(model, data, [replace(SCORE, reasons=reasons)]) for model in "ab" for data in "xy"]
     lines = shown(tasks[:3], 160, terminal=False)
-    assert lines[-1] == "b/x: 3 unparsed (no answer found), 1 truncated, 1 failed (timeout) of 1319  [93.1–93.9]"
+    assert lines[-1] == "b/x: 3 no answer, 1 cut, 1 failed of 1319  [93.1–93.9]"
     assert lines[-4].startswith("Not every answer was scored (*")
     assert not any("Not every answer" in line for line in shown(tasks[:1], 160, terminal=False))
     whole = replace(SCORE, counts={"scored": 1319, "unparsed": 0, "truncated": 0, "failed": 0})
