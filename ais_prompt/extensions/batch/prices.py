@@ -91,7 +91,7 @@ def _prices(name: str, address: str, context: Mapping[str, str]) -> dict[str, fl
 
 
 def _address(model: Mapping[str, Any]) -> str:
-    provider, address = model.get("provider"), model.get("base_url")
+    provider, address = str(model.get("provider")), model.get("base_url")
     if not address and provider in PROVIDERS:
         return PROVIDERS[provider].base_url
     if isinstance(address, list | tuple):

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -77,7 +78,7 @@ def tell_all(root: Path, rows: Sequence[Row]) -> None:
     spec = stored_spec(folder)
     trackers: Sequence[TrackSpec] = spec.sections.get("track", ())
     for one in trackers:
-        _try(one.to, lambda one=one: _send_to(one.to)(tracked_run(folder, spec, rows, one.samples), one))
+        _try(one.to, partial(_track, one, folder, spec, rows))
     notify: NotifySpec | None = spec.sections.get("notify")
     if notify is not None:
         from ais_prompt.extensions.trackers.message import send
@@ -93,7 +94,7 @@ def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int
         rows: of its summary.
         most: most samples.
     """
-    measures = {}
+    measures: dict[str, float] = {}
     for row in rows:
         if row.metric is not None:
             values = {name: value for name, value in asdict(row).items() if name in _MEASURED and value is not None}
@@ -131,9 +132,9 @@ def _need(package: str, where: str) -> None:
         )
 
 
-def _send_to(tracker: str) -> Send:
-    send: Send = importlib.import_module(f"ais_prompt.extensions.trackers.to_{tracker}").send
-    return send
+def _track(options: TrackSpec, folder: RunFolder, spec: RunSpec, rows: Sequence[Row]) -> None:
+    send: Send = importlib.import_module(f"ais_prompt.extensions.trackers.to_{options.to}").send
+    send(tracked_run(folder, spec, rows, options.samples), options)
 
 
 def _try(name: str, call: Callable[[], None]) -> None:

@@ -125,6 +125,7 @@ NPUS = """\tTotal Count                    : 2
 """
 
 
+@pytest.mark.process
 def test_npus_of_ascend_are_found_and_handed_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "npu-smi"
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{NPUS}END\n")
