@@ -75,6 +75,9 @@ from ais_prompt.extensions.agents.server_agent import ServerAgentModel as Server
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
+from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator
+from ais_prompt.extensions.benchmarks.corpus import TerEvaluator as TerEvaluator
+from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset

@@ -128,7 +128,8 @@ class Spending:
             self._input_tokens += sent
             self._output_tokens += received
             if price is not None:
-                self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
+                cost = price.cost(sent, received, usage)
+                self._cost[price.currency] = self._cost.get(price.currency, 0.0) + cost
 
     def add_cancelled(self, attempts: int) -> None:
         """Count a request that was sent so often (0 if it only waited), and cancelled before its answer came."""
@@ -275,6 +276,11 @@ class RequestEstimate(Struct, frozen=True):
     def most_cost(self) -> float | None:
         """The cost if every answer is as long as it may be; None without a price."""
         return None if self.price is None else self.price.cost(self.input_tokens, self.output_tokens)
+
+    @property
+    def batch_part(self) -> float | None:
+        """The part of the cost that batches take; None if it is not known."""
+        return None if self.price is None else self.price.batch
 
 
 def estimate(task: Task) -> RequestEstimate:

@@ -443,6 +443,12 @@ class RunSpec(Struct, frozen=True):
         ]
 
 
+def title_of(settings: Mapping[str, Any]) -> str:
+    """Return what distinguishes a variant in words: the name of the prompt, and options with their values."""
+    words = [str(value) if name == "prompt" else f"{name}={value}" for name, value in settings.items()]
+    return ", ".join(words)
+
+
 class VariantColumns(Struct, frozen=True):
     """What a variant is, as columns of a table; all are empty for a task without variants.
 
@@ -487,6 +493,11 @@ class TaskSpec(Struct, frozen=True):
                 is_only = sum(other.rpartition(".")[2] == last for other in paths) == 1
                 found[last if is_only and last != "prompt" else f"{kind}.{path}"] = value
         return found
+
+    @property
+    def title(self) -> str:
+        """What distinguishes it, in words: the name of the prompt, and options with their values; or empty."""
+        return title_of(self.variant)
 
     @property
     def columns(self) -> VariantColumns:

@@ -19,6 +19,7 @@ from ais_prompt.plan import (
     describe_rows,
     served_model,
 )
+from ais_prompt.utils import counted
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.keywords import EvaluateOptions, words_of_python
 from ais_prompt.verbs.open_run import Run, public_errors
@@ -105,7 +106,8 @@ def evaluate(
 def _describe_rows(described: DataFile, data: Any) -> Description:
     held = hold_rows(data)
     table = held.value.get("test") or next(iter(held.value.values()))
-    return describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+    found = describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+    return found._replace(sentence=f"{counted(len(table), 'row')} · {found.sentence}")
 
 
 def _model(
