@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ais_prompt import __version__
-from ais_prompt.errors import ConfigError, MissingExtra
+from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extensions.trackers.options import NotifySpec, TrackSpec, addresses
 from ais_prompt.plan import Plan, stored_spec
 from ais_prompt.scoring import Row
@@ -74,7 +74,10 @@ def check(folder: RunFolder, plan: Plan, mode: str) -> None:  # noqa: ARG001
 def tell_all(root: Path, rows: Sequence[Row]) -> None:
     """Send scores to the trackers, and a message; see `STEPS`."""
     folder = RunFolder(root)
-    spec = stored_spec(folder)
+    try:
+        spec = stored_spec(folder)
+    except AisPromptError:  # its config cannot be read any more: the run itself has said so
+        return
     trackers: Sequence[TrackSpec] = spec.sections.get("track", ())
     for one in trackers:
         _try(one.to, partial(_track, one, folder, spec, rows))
