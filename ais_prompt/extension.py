@@ -22,6 +22,7 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 
 Step: TypeAlias = Literal[
     "array_index",
+    "begin",
     "benchmarks",
     "command_line",
     "compare",
@@ -30,8 +31,11 @@ Step: TypeAlias = Literal[
     "find_data",
     "finished",
     "foreign_name",
+    "model",
     "open_log",
+    "shown",
     "source",
+    "status",
     "translate",
 ]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
@@ -46,8 +50,14 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
+    "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
+    "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
     "all are called",
+    "begin": "(run folder, its plan, mode of `run`) -> nothing, before a model is asked; an error ends the run; all "
+    "are called",
+    "model": "(`ModelSpec`, the model that is built of it) -> the model that takes its place, or None",
+    "status": "(run folder) -> lines for `aisprompt status`; all are called",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
@@ -183,6 +193,7 @@ class Extension(NamedTuple):
         meant: command as others call it → the verb.
         modes: name → mode of ``run``.
         sections: key of a config → section.
+        model_keys: key of a model in a config → its form, whose value is in `ModelSpec.further`.
         documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
             has a default.
         tabs: name → tab of the report.
@@ -198,6 +209,7 @@ class Extension(NamedTuple):
     meant: Mapping[str, str] = {}
     modes: Mapping[str, ModeEntry] = {}
     sections: Mapping[str, SectionEntry] = {}
+    model_keys: Mapping[str, SectionEntry] = {}
     documents: Mapping[str, str] = {}
     tabs: Mapping[str, TabEntry] = {}
     files: Mapping[str, FileEntry] = {}
@@ -218,13 +230,15 @@ class Extension(NamedTuple):
         def full(homes: Mapping[Any, str]) -> dict[Any, str]:
             return {name: f"{package}.{home}" for name, home in homes.items()}
 
+        def full_sections(entries: Mapping[str, SectionEntry]) -> dict[str, SectionEntry]:
+            return {name: entry._replace(home=f"{package}.{entry.home}") for name, entry in entries.items()}
+
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb.at(package) for name, verb in self.verbs.items()},
             modes={name: mode.at(package) for name, mode in self.modes.items()},
-            sections={
-                name: section._replace(home=f"{package}.{section.home}") for name, section in self.sections.items()
-            },
+            sections=full_sections(self.sections),
+            model_keys=full_sections(self.model_keys),
             documents=full(self.documents),
             tabs={
                 name: tab._replace(

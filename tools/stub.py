@@ -43,8 +43,9 @@ def names_of(one: Extension) -> list[str]:
     options = (flag for own in told for option in own.values() for flag in option.flags)
     modes = (f"-m {name}" for name in one.modes)
     sections = (f"{name}=" for name in one.sections)
+    keys = (f"models[i].{name}=" for name in one.model_keys)
     metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
-    of_run = (*brought, *modes, *options, *sections, *metrics)
+    of_run = (*brought, *modes, *options, *sections, *keys, *metrics)
     return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 

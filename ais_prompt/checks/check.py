@@ -19,7 +19,7 @@ from ais_prompt.checks.faults import (
     FaultList,
     call_inferencer,
     call_model,
-    check_eval,
+    check_evaluators,
     check_k,
     check_on_answers,
 )
@@ -105,7 +105,7 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     _check_runner_and_gates(plan, faults)
     if thorough:
         # Not before a run: a part that ends its process, as broken C code does, would end the run, not its task.
-        for dataset in () if faults else plan.datasets:
+        for dataset in () if faults else plan.scorings:
             if not dataset.has_turns:
                 check_on_answers(dataset, dataset.data.test[:ROWS_ANSWERED], faults)
         found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)
@@ -137,13 +137,16 @@ def _try_questions(
             refused.setdefault(question.planned.spec.where, []).append((model, error))
     sound = [question for question in questions if question.planned.spec.where not in refused]
     for question in questions:
-        warnings += _doubts(question)
+        scorings = question.planned.scorings
+        warnings += chain.from_iterable(map(_doubts, scorings))
         _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
         warnings += _ignored_examples(question)
-        if (part := question.planned.spec.eval.evaluator) is not None:
-            faults.attempt(partial(check_scorable, question.planned), part.where)
+        for scoring in scorings:
+            if (part := scoring.spec.eval.evaluator) is not None:
+                faults.attempt(partial(check_scorable, scoring), part.where)
     if not faults:
-        for question in questions:
+        judged = [replace(question, planned=one) for question in questions for one in question.planned.scorings]
+        for question in judged:
             warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
     return warnings, sound
 
@@ -261,7 +264,7 @@ def _check_dataset(planned: PlannedDataset, faults: FaultList) -> _Question | No
             faults.check_part(INFERENCERS, spec.infer.inferencer),
         ]
     )
-    check_eval(planned, faults)
+    check_evaluators(planned, faults)
     data = faults.attempt(lambda: planned.data, spec.reader.where) if readable else None
     return _check_prompts(planned, data, faults) if askable else None
 
@@ -398,9 +401,8 @@ def _equal_repeats(side: _ModelSide, question: _Question) -> list[PromptWarning]
     ]
 
 
-def _doubts(question: _Question) -> Iterator[PromptWarning]:
+def _doubts(dataset: PlannedDataset) -> Iterator[PromptWarning]:
     """Yield what makes the values of the evaluator meaningless for the golds of the first rows."""
-    dataset = question.planned
     part = dataset.spec.eval.evaluator
     try:
         evaluator = dataset.evaluator

@@ -100,7 +100,7 @@ def reader_warnings(plan: Plan, place: Callable[[str], str]) -> Iterator[PromptW
         place: adds ``file:line`` to a config path.
     """
     tried: set[str] = set()
-    for dataset in plan.datasets:
+    for dataset in plan.scorings:
         reader = dataset.spec.eval.pred_postprocessor
         if reader is None or reader.type in POSTPROCESSORS.shipped or reader.type in tried:
             continue

@@ -145,8 +145,14 @@ def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptErro
         # The inferencer knows whether a prediction is a list of turns.
         faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
         if not dataset.spec.keeps_scores:
-            check_eval(dataset, faults)
+            check_evaluators(dataset, faults)
     return faults
+
+
+def check_evaluators(dataset: PlannedDataset, faults: FaultList) -> None:
+    """Note every fault of each evaluator of a dataset."""
+    for scoring in dataset.scorings:
+        check_eval(scoring, faults)
 
 
 def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:

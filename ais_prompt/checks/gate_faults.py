@@ -16,7 +16,7 @@ from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.steps import mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
-_OF_REPEATS: Final = re.compile(r"cons@\d+")
+_OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
 
 
 def faults_of_gates(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
@@ -41,6 +41,11 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
     if gate.limits_drop or mode_of_metric(gate.name):
+        return
+    if gate.is_about_best:
+        if not any(task.variant for task in spec.tasks):
+            fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
+            yield _fault(gate, "the run has no variants, so there is no best of them", fix)
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)
@@ -109,7 +114,7 @@ def _faults_of_each(gate: Gate) -> Iterator[ConfigError]:
 
 def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     names = {name for _, name in _concerned(gate, plan.spec)}
-    known = [_Metrics.of(dataset) for dataset in plan.datasets if dataset.spec.abbr in names]
+    known = [_Metrics.of(dataset) for dataset in plan.scorings if dataset.spec.abbr in names]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having and (owner := missing_extension(f"--gate {gate.name}")):
@@ -159,7 +164,8 @@ def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> Iterator[ConfigErro
     strict = "=" not in low.comparator or "=" not in high.comparator
     if low.limit < high.limit or (low.limit == high.limit and not strict):
         return
-    both = [name for model, name in _concerned(one, spec) if other.concerns(model, name)]
+    covered = set(_concerned(other, spec))
+    both = [name for model, name in _concerned(one, spec) if (model, name) in covered]
     if both:
         yield _fault(other, f"{both[0]} cannot keep to both {one.text!r} and {other.text!r}", "take one of them out")
 
@@ -178,7 +184,12 @@ def _is_above_best(gate: Gate) -> bool:
 
 
 def _concerned(gate: Gate, spec: RunSpec) -> list[tuple[str, str]]:
-    return [(model, name) for model, name in _subjects(spec) if gate.concerns(model, name)]
+    bases = {model.abbr: model.base for model in spec.models} | {one.abbr: one.base for one in spec.datasets}
+    return [
+        (model, name)
+        for model, name in _subjects(spec)
+        if gate.concerns(model, name, bases.get(model, ""), bases.get(name, ""))
+    ]
 
 
 def _subjects(spec: RunSpec) -> list[tuple[str, str]]:
@@ -223,6 +234,8 @@ class _Metrics:
         metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
         several_judges = len(dataset.judges) > 1
         metrics += (ALPHA,) if several_judges else ()
+        if evaluator_name := dataset.spec.eval.name:
+            metrics += tuple(f"{evaluator_name}.{metric}" for metric in metrics)
         shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)
         fractions = shipped and not several_judges and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

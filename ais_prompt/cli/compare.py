@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.gate_options import HOLDOUT
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 from ais_prompt.verbs import measured_judge
 
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
 @click.argument("run", shell_complete=complete_run)
 @click.argument("other", shell_complete=complete_run, required=False)
 @click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model, or a model of each run.")
+@click.option(
+    "--variants", is_flag=True, help="Compare the prompts and options of RUN: which is best, and how sure is that."
+)
+@HOLDOUT
 @click.option("--flips", type=click.IntRange(min=0), help="Changed samples to show (default: 3 of a single dataset).")
+@click.option("--together", is_flag=True, help="Add intervals that hold for all datasets together (max-T).")
 @json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 def compare(
-    run: str, other: str | None, models: tuple[str, ...], flips: int | None, html: str | None, work_dir: str | None
+    run: str,
+    other: str | None,
+    models: tuple[str, ...],
+    variants: bool,
+    holdout: float | None,
+    flips: int | None,
+    together: bool,
+    html: str | None,
+    work_dir: str | None,
 ) -> None:
     """Compare two runs, or two models of one: what changed, on which samples, how sure that is, and why.
 
@@ -37,11 +51,26 @@ def compare(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import compare_runs, comparison_json, has_scores, open_sides, print_comparison
+    from ais_prompt.comparison import (
+        compare_runs,
+        comparison_json,
+        has_scores,
+        open_sides,
+        print_comparison,
+        print_together,
+        together_json,
+    )
     from ais_prompt.report import comparison_page
     from ais_prompt.steps import steps
     from ais_prompt.store import replacing
 
+    if variants:
+        if other is not None or flips is not None or html is not None:
+            raise click.UsageError("--variants compares the variants of RUN alone; the page of the run shows them too.")
+        _compare_variants(run, models, holdout, work_dir)
+        return
+    if holdout is not None:
+        raise click.UsageError("--holdout chooses among variants: add --variants.")
     sides = open_sides(run, other, models, work_dir)
     if further := [one for compared in steps("compare") if (one := compared(*sides)) is not None]:
         for one in further:
@@ -57,13 +86,32 @@ def compare(
     if html is not None:
         with replacing(Path(html)) as page:
             page.write(comparison_page(*found.names, values))
-    offer(**values)
+    offer(**values, together=together_json(found.comparisons) if together else [])
     if not wants_json():
         print_comparison(found, flips, Console())
+        if together and found.comparisons:
+            print_together(found.comparisons, Console())
         if html is not None:
             echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
+
+
+def _compare_variants(run: str, models: tuple[str, ...], holdout: float | None, work_dir: str | None) -> None:
+    """Print the variants of a run; exit code 1 if it has none."""
+    from rich.console import Console
+
+    from ais_prompt.comparison import read_stored_run, variant_groups, without_questions
+    from ais_prompt.report import print_variants
+
+    groups = variant_groups(read_stored_run(run, work_dir), holdout)
+    groups = [one for one in groups if not models or one.model in models]
+    offer(variants=without_questions(groups))
+    if not groups:
+        echo(f"{run} has no variants with scores: give several --prompt, or --sweep", err=True)
+        raise click.exceptions.Exit(1)
+    if not wants_json():
+        print_variants(groups, Console())
 
 
 @click.command(cls=Verb)

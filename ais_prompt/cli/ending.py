@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from ais_prompt.comparison import VariantGroup
     from ais_prompt.plan import Plan
     from ais_prompt.scoring import TaskOutcome
     from ais_prompt.verbs import FailureLimit, RunResult
@@ -31,19 +32,26 @@ _FILES: Final = {
 }
 
 
-def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] = MappingProxyType({})) -> None:
+def show(
+    result: RunResult,
+    plan: Plan,
+    remedies: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    holdout: float | None = None,
+) -> None:
     """Print the table, what became of the other answers, and where the files are; with ``-q`` the table only.
 
     Args:
         result: of the run.
         plan: of the run.
+        holdout: share of the questions on which the best variant is chosen; None for all.
         remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
     """
     from rich.cells import cell_len
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json
+    from ais_prompt.comparison import difference_json, without_questions
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
+    from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -71,12 +79,20 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
+    groups = _variants(result, plan, holdout)
+    offer(variants=without_questions(groups))
     if is_quiet():
         return
-    if result.differences:
+    if groups:
+        from ais_prompt.report import print_variants
+
+        echo()
+        print_variants(groups, console)
+    elif result.differences:
         from ais_prompt.comparison import print_model_difference
 
         print_model_difference(result.differences, root, console)
+    tell("shown", root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
     lines = []
@@ -97,6 +113,17 @@ def show(result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]] 
         echo(f"isolation: {', '.join(sorted(set(result.isolation.values())))}")
     if result.used.requests:
         echo(f"asked: {used_line(result.used)}")
+
+
+def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:
+    """Return the variants of a run; none if its config has none, or a file cannot be read."""
+    from ais_prompt.comparison import read_stored_run, variant_groups
+    from ais_prompt.errors import AisPromptError
+
+    if any(task.spec.variant for task in plan.tasks):
+        with suppress(AisPromptError):  # the notes of the summary say it
+            return variant_groups(read_stored_run(str(result.folder.root)), holdout)
+    return ()
 
 
 def _place(plan: Plan, dataset: str, row: int) -> str:

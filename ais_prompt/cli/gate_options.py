@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+HOLDOUT = click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Choose the best variant on this share of the questions (0.5), and score it on the others.",
+)
 _OPTIONS = (
+    HOLDOUT,
     click.option(
         "--gate",
         "gates",
@@ -48,7 +55,7 @@ _OPTIONS = (
     click.option("--junit", metavar="FILE", help="Write the gates as JUnit XML."),
     click.option("--markdown", metavar="FILE", help="Write gates and scores as Markdown, for a pull request."),
 )
-GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown")
+GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown", "holdout")
 """The names of these options in a command."""
 
 
@@ -135,6 +142,7 @@ def read_gates(
     level: float,
     junit: str | None,
     markdown: str | None,
+    holdout: float | None = None,
     *,
     mode: str = "all",
 ) -> GateKeeper:
@@ -145,9 +153,11 @@ def read_gates(
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
+    from msgspec.structs import replace
+
     from ais_prompt.gates import open_gates
 
-    opened = open_gates(plan, gates, baseline, min_drop, level, mode=mode)
+    opened = replace(open_gates(plan, gates, baseline, min_drop, level, mode=mode), holdout=holdout)
     return GateKeeper(opened, junit, markdown)
 
 

@@ -10,13 +10,12 @@ import click
 
 from ais_prompt.cli.options import added, option_of
 from ais_prompt.cli.verb import GIVEN, Verb
-from ais_prompt.config import declared_options, refuse_lone_options
+from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.extension import REINSTALL, ModeEntry, import_object, missing_extension
 from ais_prompt.steps import extensions
 
 if TYPE_CHECKING:
     from ais_prompt.cli.gate_options import GateKeeper
-    from ais_prompt.config import Options
     from ais_prompt.plan import Plan
     from ais_prompt.verbs import Session
 
@@ -90,17 +89,31 @@ def mode_help() -> str:
 
 
 def mode_options(command: Command) -> Command:
-    """Add the options of all modes to a command; the help of each names its mode."""
+    """Add the options of all modes to a command; the help of each names its mode.
+
+    An option that `Options` has too is there already: in its mode, the mode takes the value (`take_mode_options`).
+    """
     options = [
         option_of(owner, name, help=f"{_belongs_to(mode)}{option.spec.meaning}")
         for owner, mode in _owners().items()
         for name, option in declared_options(owner).items()
+        if name not in declared_options(Options)
     ]
     return added(options)(command)
 
 
 class CommandWithModes(Verb):
     """A command with the options of modes: the help of ``-m NAME`` begins with those of this mode."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Make the command; the help of an option that a mode has too says both meanings."""
+        super().__init__(*args, **kwargs)
+        for owner, mode in _owners().items():
+            for name in declared_options(owner).keys() & declared_options(Options).keys():
+                meaning = f" {_belongs_to(mode)}{declared_options(owner)[name].spec.meaning}"
+                for option in self.params:
+                    if option.name == name and isinstance(option, click.Option):
+                        option.help = (option.help or "") + meaning
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the options of the mode that is named, then those of all modes."""
@@ -112,7 +125,7 @@ class CommandWithModes(Verb):
             records = [record for one in options if (record := one.get_help_record(ctx))]
             prefix = _belongs_to(_owners()[owner])
             with formatter.section(f"-m {given['mode']}, which {mode.line}"):
-                formatter.write_dl([(flags, text.removeprefix(prefix)) for flags, text in records])
+                formatter.write_dl([(flags, text.rpartition(prefix)[2]) for flags, text in records])
         super().format_options(ctx, formatter)
 
 
@@ -121,8 +134,8 @@ def _belongs_to(mode: str) -> str:
 
 
 def mode_option_names() -> list[str]:
-    """Return the names of the options of all modes in a command."""
-    return [name for owner in _owners() for name in declared_options(owner)]
+    """Return the names of the options that only modes have."""
+    return [name for owner in _owners() for name in declared_options(owner) if name not in declared_options(Options)]
 
 
 def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any], Any]:
@@ -137,12 +150,15 @@ def take_mode_options(values: dict[str, Any], mode: str) -> tuple[dict[str, Any]
     """
     from ais_prompt.errors import ConfigError
 
-    own = None
+    own, shared = None, declared_options(Options)
     for owner, first in _owners().items():
-        given = owner(**{name: values[name] for name in declared_options(owner)})
-        if mode in modes() and import_object(modes()[mode].options) is owner:
+        is_meant = mode in modes() and import_object(modes()[mode].options) is owner
+        names = [name for name in declared_options(owner) if is_meant or name not in shared]
+        given = owner(**{name: values[name] for name in names})
+        if is_meant:
             own = given
             refuse_lone_options(own)
+            values = {**values, **{name: shared[name].default for name in names if name in shared}}
         for name, option in declared_options(owner).items():
             if given is not own and getattr(given, name) != option.default:
                 [flag] = option.flags

@@ -34,7 +34,7 @@ T = TypeVar("T", Options, Session)
 MODEL_AND_DATA: Final = {
     "Model and data": (
         *("--url", "--model", "--hf-path", "--temperature", "--data", "--prompt"),
-        *("--models", "--datasets", "--set"),
+        *("--models", "--datasets", "--set", "--sweep"),
     ),
 }
 """The options of a config that ``--help`` shows."""

@@ -166,7 +166,8 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
     if len(plan.tasks) > MANY:  # a few tasks are soon over, and the run ends with its folder
         hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)
-    show(result, plan, _remedies(result, _larger_limit(plan, result, session.retry_truncated)))
+    remedies = _remedies(result, _larger_limit(plan, result, session.retry_truncated))
+    show(result, plan, remedies, keeper.gates.holdout)
     holds = session.mode == "infer" or keeper.hold(result)
     if len(plan.tasks) <= MANY or any(outcome.scores for outcome in result.outcomes):
         show_folder(result)

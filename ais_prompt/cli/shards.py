@@ -128,13 +128,15 @@ def serve(reuse: str, **values: Any) -> None:
 @json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
-    """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
+    """Show how far a run is: its shards and batches, where they are and how far, and its servers."""
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.shards import latest_shards
+    from ais_prompt.steps import steps
     from ais_prompt.store import locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
+    brought = [line for lines_of in steps("status") for line in lines_of(folder)]
+    lines = [*_shards(folder), *_servers(folder), *brought, *_whole(folder)]
     for line in lines:
         echo(line)
     shards = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -177,10 +177,12 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     else:
         notes += _unpaired(before, after, pairs)
     found: list[Comparison] = []
+    of_headlines = 0
     faults: defaultdict[str, list[str]] = defaultdict(list)
-    for old, new in pairs:
+    for old, new in [*pairs, *chain(*map(_further_pairs, pairs))]:
         try:
             found.append(compare(old, new))
+            of_headlines += not new.evaluator
         except AisPromptError as error:
             where = "" if error.where == new.name else error.where
             faults[" · ".join(filter(None, (error.what, where, error.fix)))].append(new.name)
@@ -190,7 +192,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
         after,
         tuple(adjusted(found)),
         tuple(dict.fromkeys(notes)),
-        tuple(mean_differences(found, after.groups)),
+        tuple(mean_differences(found[:of_headlines], after.groups)),
         members_of(after.groups),
     )
 
@@ -215,6 +217,13 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
     if not found and 1 in (len(first), len(second)) and any(task.is_log for task in (*first, *second)):
         return list(product(first, second))
     return found
+
+
+def _further_pairs(pair: tuple[ScoredTask, ScoredTask]) -> list[tuple[ScoredTask, ScoredTask]]:
+    """Return the scores of each further evaluator that both runs of a dataset have."""
+    before, after = pair
+    old = {task.evaluator: task for task in before.further}
+    return [(old[task.evaluator], task) for task in after.further if task.evaluator in old]
 
 
 def _compared(run: StoredRun) -> list[ScoredTask]:

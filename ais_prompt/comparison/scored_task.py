@@ -33,6 +33,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
         versions: package → its version.
         by_row: identify samples by the digests of their whole rows, as version 1 does.
         names: sample id → the id that replaces it, for samples that another run knows by another id.
+        evaluator: name of the evaluator whose scores these are; empty for the headline.
     """
 
     spec: TaskSpec
@@ -41,6 +42,15 @@ class ScoredTask(Struct, frozen=True, dict=True):
     versions: Mapping[str, str] = {}
     by_row: bool = False
     names: Mapping[str, str] = {}
+    evaluator: str = ""
+
+    @property
+    def further(self) -> list[ScoredTask]:
+        """The scores of the same answers by each further evaluator."""
+        model, dataset = self.spec.model, self.spec.dataset
+        scorings = [one for one in dataset.eval.further if self.spec.is_scored_by(one)]
+        specs = [TaskSpec(model, replace(dataset, eval=one)) for one in scorings]
+        return [replace(self, spec=spec, evaluator=spec.dataset.eval.name) for spec in specs]
 
     @property
     def name(self) -> str:
@@ -125,7 +135,17 @@ class ScoredTask(Struct, frozen=True, dict=True):
 
     @cached_property
     def _results(self) -> tuple[list[Score], list[SampleScore]]:
-        return read_results(self.folder.results(self.model, self.dataset))
+        scores, details = read_results(self.folder.results(self.model, self.dataset))
+        if not self.evaluator:
+            return scores, details
+        own = [score for score in scores if score.evaluator == self.evaluator]
+        if not own:
+            raise StoreError(
+                f"there are no scores of the evaluator {self.evaluator!r} yet",
+                where=self.name,
+                fix=f"make them: aisprompt score {self.folder.root}",
+            )
+        return own, [detail.by(self.evaluator) for detail in details]
 
     @property
     def metric(self) -> Score:

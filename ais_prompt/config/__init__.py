@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.compose import compose_config, with_summarizer
     from ais_prompt.config.control_option import with_control
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
+    from ais_prompt.config.dataset_prompts import name_of_prompt
     from ais_prompt.config.differing import differing_values
     from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
     from ais_prompt.config.keys import (
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         INFER,
         META_ROLE,
         META_TEMPLATE,
+        PROMPT,
         READER,
         ROLE_TEMPLATE,
         SUMMARIZER,
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.render import hidden_again, literal_values, render_config
     from ais_prompt.config.sections import SectionForm, all_tables
     from ais_prompt.config.stored_config import Dropped, load_stored, unusable_parts, without_permissions
+    from ais_prompt.config.variants import read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:
     __getattr__, __dir__ = offered(__name__)

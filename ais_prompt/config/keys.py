@@ -32,6 +32,7 @@ from ais_prompt.types import (
     ReferenceAnswersSpec,
     RoleSpec,
     Text,
+    VariantSpec,
     as_list,
     number_of_gpus,
     printable,
@@ -40,6 +41,8 @@ from ais_prompt.utils import key_advice
 
 SECTIONS: Final = {name: entry for one in extensions() for name, entry in one.sections.items()}
 """Key → section of an extension."""
+MODEL_KEYS: Final = {name: entry for one in extensions() for name, entry in one.model_keys.items()}
+"""Key of a model → its form, which an extension brings."""
 DEFAULT_WORK_DIR: Final = "outputs"
 Entries: TypeAlias = tuple[str | tuple[str, str], ...]
 ENTRIES: Final = "a list of names, or of (name, metric)"
@@ -58,6 +61,7 @@ class ModelKeys(Struct, frozen=True, kw_only=True):
         price: what its tokens cost.
         pred_postprocessor: reads each text of this model when it is scored, before that of the dataset.
         num_gpus: `num_gpus`: GPUs of a started server or a worker process; other keys are not used.
+        variant: what distinguishes it from other variants of the same model.
     """
 
     type: Annotated[Text, Key("a class, a registered name or a dotted path")]
@@ -72,6 +76,7 @@ class ModelKeys(Struct, frozen=True, kw_only=True):
     num_gpus: Annotated[
         Annotated[int, Meta(ge=0)] | None, Key("dict(num_gpus=...)", fix="write 1", name="run_cfg", read=number_of_gpus)
     ] = None
+    variant: Annotated[VariantSpec | None, Key(default="none; `--sweep` writes it")] = None
 
 
 class MessageKeys(Struct, frozen=True):
@@ -115,6 +120,9 @@ class DatasetKeys(Struct, frozen=True, kw_only=True):
         eval_cfg: how answers are scored.
         n: answers to each question; the `n` of the inferencer comes first.
         k: the k of pass@k; the `k` of `eval_cfg` comes first.
+        prompts: name → a text in place of the question, or a dict as below; each is a variant of the dataset. None
+            is the prompt of `infer_cfg`.
+        variant: what distinguishes it from other variants of the same questions.
     """
 
     type: Annotated[Text, Key("a class, a registered name or a dotted path")] = "LocalDataset"
@@ -125,6 +133,47 @@ class DatasetKeys(Struct, frozen=True, kw_only=True):
     eval_cfg: Annotated[EvalSpec, Key(default="only predictions are made")] = EvalSpec()
     n: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", "`1`", read=as_list)] = ()
     k: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", read=as_list)] = ()
+    prompts: Annotated[Mapping[Any, Any] | None, Key("a dict of name → prompt", "that of `infer_cfg`")] = None
+    variant: Annotated[VariantSpec | None, Key(default="none; `prompts` and `--sweep` write it")] = None
+
+
+class PromptKeys(Struct, frozen=True):
+    """A prompt in `prompts` that is a dict. What it leaves out is that of `infer_cfg`.
+
+    Attributes:
+        text: the question as the user asks it.
+        template: the template of the prompt.
+        system: a system text.
+        few_shot: number of in-context examples.
+        prompt_template: a part, in place of that of `infer_cfg`.
+        ice_template: a part, in place of that of `infer_cfg`.
+        retriever: a part, in place of that of `infer_cfg`.
+        inferencer: a part, in place of that of `infer_cfg`.
+    """
+
+    text: Annotated[str | None, Key("a text with {column}")] = None
+    template: Annotated[Any, Key("a text, or a dialogue")] = None
+    system: Annotated[str | None, Key("a text with {column}")] = None
+    few_shot: Annotated[Annotated[int, Meta(ge=0)] | None, Key("a number from 0")] = None
+    prompt_template: Annotated[PartSpec | None, Key()] = None
+    ice_template: Annotated[PartSpec | None, Key()] = None
+    retriever: Annotated[PartSpec | None, Key()] = None
+    inferencer: Annotated[PartSpec | None, Key()] = None
+
+
+class EvaluatorKeys(Struct, frozen=True, kw_only=True):
+    """One of several evaluators. Further keys are arguments of the class that `type` names.
+
+    Attributes:
+        type: the class of the evaluator.
+        pred_postprocessor: takes the answer out of the model's text.
+        dataset_postprocessor: takes the answer out of the gold.
+    """
+
+    type: Annotated[Text, Key("a class, a registered name or a dotted path")]
+    args: Mapping[str, Any]
+    pred_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
+    dataset_postprocessor: Annotated[PartSpec | None, Key(default="that of `eval_cfg`")] = None
 
 
 class TemplateKeys(Struct, frozen=True, kw_only=True):
@@ -171,7 +220,7 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
     Attributes:
         name: the name of its row.
         subsets: the datasets or groups in it.
-        weights: their weights; `'n'`: the number of answers.
+        weights: their weights; `'n'`: the number of answers; `'@METRIC'`: this score of each.
         metric: the name of its score.
         std: the standard deviation of the scores, in place of the average.
         sum: their sum.
@@ -181,7 +230,9 @@ class GroupKeys(Struct, frozen=True, kw_only=True):
 
     name: Annotated[Text, Key("the name of the group")]
     subsets: Annotated[Entries, Key(ENTRIES, NEEDED, ENTRY_FIX)] = ()
-    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, or 'n'", "equal")] = None
+    weights: Annotated[Mapping[Any, Any] | str | None, Key("a dict of name → number, 'n', or '@METRIC'", "equal")] = (
+        None
+    )
     metric: Annotated[str | None, Key("the name of its score", "`naive_average`, `weighted_average`")] = None
     std: Annotated[bool, Key()] = False
     sum: Annotated[bool, Key()] = False
@@ -353,6 +404,7 @@ class KeyTable(Struct, frozen=True, dict=True):
 
 CONFIG: Final = KeyTable("The config", "", ConfigKeys, {name: entry.line for name, entry in SECTIONS.items()})
 DATASET: Final = KeyTable("A dataset", "datasets[i]", DatasetKeys)
+PROMPT: Final = KeyTable("A prompt", "datasets[i].prompts[name]", PromptKeys)
 READER: Final = KeyTable("reader_cfg", "datasets[i].reader_cfg", ReaderSpec)
 INFER: Final = KeyTable("infer_cfg", "datasets[i].infer_cfg", InferSpec)
 EVAL: Final = KeyTable("eval_cfg", "datasets[i].eval_cfg", EvalSpec)
@@ -367,13 +419,15 @@ TABLES: Final = (
     CONFIG,
     KeyTable("A combination of models and datasets", "model_dataset_combinations[i]", PairKeys),
     KeyTable("budget", "budget", Budget),
-    KeyTable("A model", "models[i]", ModelKeys),
+    KeyTable("A model", "models[i]", ModelKeys, {name: entry.line for name, entry in MODEL_KEYS.items()}),
     KeyTable("The price of a model", "models[i].price", Price),
     META_TEMPLATE,
     META_ROLE,
     KeyTable("A message of a meta template", "models[i].meta_template[j]", MessageKeys),
     ROLE_TEMPLATE,
+    KeyTable("variant", "models[i].variant", VariantSpec),
     DATASET,
+    PROMPT,
     READER,
     KeyTable("control", "datasets[i].reader_cfg.control", ControlSpec),
     KeyTable("sample", "datasets[i].reader_cfg.sample", DrawSpec),
@@ -381,6 +435,7 @@ TABLES: Final = (
     TEMPLATE,
     TURN,
     EVAL,
+    KeyTable("One of several evaluators", "datasets[i].eval_cfg.evaluator[j]", EvaluatorKeys),
     KeyTable("baseline", "datasets[i].eval_cfg.evaluator.baseline", ReferenceAnswersSpec),
     SUMMARIZER,
     GROUP,

@@ -115,9 +115,13 @@ class Options:
         str | None, OptionSpec("A file with your questions: CSV, Excel, JSONL, …", metavar="FILE", once=True)
     ] = None
     prompt: Annotated[
-        str | None,
-        _of_data('With --data: "Translate: {question}" (default: the column of the question).', metavar="TEXT"),
-    ] = None
+        tuple[str, ...],
+        _of_data(
+            'With --data: "Translate: {question}", or @FILE (default: the question). Repeat it to compare prompts.',
+            metavar="TEXT",
+            once=False,
+        ),
+    ] = ()
     answer: Annotated[
         str | None, _of_data("With --data: the column of the right answer (default: by name).", metavar="COLUMN")
     ] = None
@@ -142,6 +146,20 @@ class Options:
     overrides: Annotated[
         Sequence[str], _everywhere("Change one value: models.0.max_out_len=64.", "--set", metavar="PATH=VALUE")
     ] = ()
+    sweep: Annotated[
+        tuple[str, ...],
+        _everywhere(
+            "Compare values of an option: 'models.*.generation_kwargs.temperature=0,0.7'. Several make a grid.",
+            metavar="PATH=V,V…",
+        ),
+    ] = ()
+    sweep_zip: Annotated[
+        bool,
+        _everywhere(
+            "With several --sweep: their first values together, then their second values, in place of a grid.",
+            needs=Need("sweep", "is about several --sweep", "add --sweep PATH=V,V"),
+        ),
+    ] = False
     control: Annotated[
         str | None,
         _everywhere(

@@ -43,6 +43,39 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
     return changed
 
 
+def items_at(items: Sequence[Any], path: str, done: str, where: str) -> list[tuple[int, str]]:
+    """Return the positions of the items of a list that the first part of a path means, and the rest of the path.
+
+    Args:
+        items: such as the models.
+        path: as in `apply_overrides`, from the list on: ``*.max_out_len``.
+        done: config path of the list.
+        where: of errors.
+
+    Raises:
+        ConfigError: it means none.
+    """
+    return _Override(where, None).items_at(items, path, done)
+
+
+def changed_item(item: dict[str, Any], path: str, value: Any, done: str, where: str) -> dict[str, Any]:
+    """Return an item with the value at a path below it; the given one stays as it is.
+
+    Args:
+        item: such as a model.
+        path: as in `apply_overrides`, from the item on: ``max_out_len``.
+        value: the new value.
+        done: config path of the item.
+        where: of errors.
+
+    Raises:
+        ConfigError: the path does not lead anywhere.
+    """
+    changed = copy.deepcopy(item)
+    _Override(where, value).descend(changed, path, done)
+    return changed
+
+
 class _Override:
     """One override on its way down the config."""
 
@@ -59,11 +92,11 @@ class _Override:
                 where=self.where,
                 fix=f"{advice(key, CONFIG.names)}; the keys of one dataset follow its number: datasets.0.eval_cfg",
             )
-        self._descend(values, path, "")
+        self.descend(values, path, "")
 
-    def _descend(self, container: Any, path: str, done: str) -> None:
+    def descend(self, container: Any, path: str, done: str) -> None:
         if isinstance(container, list | tuple):
-            for index, rest in self._items(container, path, done):
+            for index, rest in self.items_at(container, path, done):
                 self._put(container, index, rest, f"{done}[{index}]")
         elif isinstance(container, dict):
             key, _, rest = path.partition(".")
@@ -83,7 +116,7 @@ class _Override:
             and (_is_dict(key) or not _OPEN.isdisjoint(done.split(".")))
         ):
             container[key] = {}
-            self._descend(container[key], rest, done)
+            self.descend(container[key], rest, done)
         elif isinstance(container, dict) and key not in container:
             fix = advice(str(key), container)
             raise ConfigError(f"there is no {done!r} in the config", where=self.where, fix=fix)
@@ -91,9 +124,9 @@ class _Override:
             # Tuples cannot be changed in place.
             if isinstance(container[key], tuple):
                 container[key] = list(container[key])
-            self._descend(container[key], rest, done)
+            self.descend(container[key], rest, done)
 
-    def _items(self, items: Sequence[Any], path: str, done: str) -> list[tuple[int, str]]:
+    def items_at(self, items: Sequence[Any], path: str, done: str) -> list[tuple[int, str]]:
         """Return the positions that the first part of a path means, and the rest of the path."""
         part, _, rest = path.partition(".")
         if part == "*" and items:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
-from ais_prompt.config.keys import SECTIONS, TABLES, KeyTable
-from ais_prompt.config.parse.section import ConfigSection, parse_struct
+from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES, KeyTable
+from ais_prompt.config.parse.section import MISSING, ConfigSection, parse_struct
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
 
 
@@ -41,9 +41,21 @@ def parse_sections(top: ConfigSection) -> dict[str, Any]:
     return found
 
 
+def parse_model_keys(model: ConfigSection) -> dict[str, Any]:
+    """Return the parsed keys of extensions that a model has, by name. Faults are noted."""
+    found: dict[str, Any] = {}
+    for name, value in model.values.items():
+        if (entry := MODEL_KEYS.get(name)) is not None and value is not None:
+            parsed = parse_struct(_form(entry.home).table.struct, value, model.at(name), model.faults)
+            found |= {} if parsed is MISSING else {name: parsed}
+        elif owner := missing_extension(f"models[i].{name}="):
+            model.fault(name, f"the extension {owner!r} has {name!r}, and is not here", REINSTALL)
+    return found
+
+
 def all_tables() -> tuple[KeyTable, ...]:
     """Return the kinds of dicts of a config, those of extensions last."""
-    return (*TABLES, *(_form(entry.home).table for entry in SECTIONS.values()))
+    return (*TABLES, *(_form(entry.home).table for entry in (*SECTIONS.values(), *MODEL_KEYS.values())))
 
 
 def _form(home: str) -> SectionForm:

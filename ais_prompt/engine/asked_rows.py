@@ -38,16 +38,36 @@ def shown_gap(
     return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
 
 
-def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
-    """Set `Request.duplicate` in all requests of a conversation.
+class Numbering:
+    """Numbers conversations that open with the same prompts, each with how many of them were started before it.
 
-    The number counts earlier conversations that opened with the same prompts, in the order in which they are started:
-    that of the dataset, whatever is answered first. Later requests of a conversation have its number as well.
+    That is in the order of the dataset, whatever is answered first. A conversation that is started again keeps its
+    number.
 
     Args:
-        conversation: a conversation that was not started yet.
-        openings: of the conversations that were started before it.
+        samples: number of samples.
     """
+
+    def __init__(self, samples: int) -> None:
+        self._openings = Occurrences(samples)
+        self._is_numbered = bytearray(samples)
+        self._numbers: dict[int, int] = {}  # index of a sample → its number, unless that is 0
+
+    def knows(self, index: int) -> bool:
+        """Return whether the conversation about a sample has a number."""
+        return bool(self._is_numbered[index])
+
+    def number(self, index: int, asked: Sequence[Request]) -> int:
+        """Return the number of a sample's conversation, which opens with these requests."""
+        if not self._is_numbered[index]:
+            self._is_numbered[index] = 1
+            if number := self._openings.earlier(_opening(asked)):
+                self._numbers[index] = number
+        return self._numbers.get(index, 0)
+
+
+def numbered(conversation: Conversation, index: int, numbering: Numbering) -> Conversation:
+    """Set `Request.duplicate` in all requests of a conversation that was not started yet, about a sample."""
     number = None
     answers = None
     while True:
@@ -56,7 +76,7 @@ def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         if number is None:
-            number = openings.earlier(_opening(asked))
+            number = numbering.number(index, asked)
         answers = yield [replace(request, duplicate=number) for request in asked] if number else asked
 
 
@@ -106,9 +126,14 @@ def _opening(asked: Sequence[Request]) -> Hashable:
 
 def _plain_messages(asked: Sequence[Request]) -> tuple[tuple[tuple[str, Content], ...], ...]:
     """Return the prompts of requests if all of them are messages of role and text; empty if not."""
-    prompts = [request.prompt for request in asked if not isinstance(request.prompt, str)]
-    if len(prompts) < len(asked) or any(
-        message.extra or not isinstance(message.content, str) for prompt in prompts for message in prompt
-    ):
-        return ()
-    return tuple(tuple((message.role, message.content) for message in prompt) for prompt in prompts)
+    opening = []
+    for request in asked:
+        if isinstance(request.prompt, str):
+            return ()
+        messages = []
+        for message in request.prompt:
+            if message.extra or not isinstance(message.content, str):
+                return ()
+            messages.append((message.role, message.content))
+        opening.append(tuple(messages))
+    return tuple(opening)

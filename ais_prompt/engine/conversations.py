@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -19,14 +19,16 @@ from typing import Any, Final
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from ais_prompt.engine.asked_rows import numbered, shown_gap
+from ais_prompt.engine.asked_rows import Numbering, numbered, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
     Conversation,
+    Inferencer,
     Recall,
     RepeatingInferencer,
     RunningConversation,
+    RunsTools,
     ends_task,
     failure_of,
 )
@@ -42,8 +44,9 @@ from ais_prompt.types import (
     Prediction,
     Request,
     Sample,
+    ToolRun,
 )
-from ais_prompt.utils import Occurrences
+from ais_prompt.utils import one_line
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
@@ -57,7 +60,7 @@ def conversations_of(
     samples: Iterable[Sample],
     cluster: str | None = None,
     portion: Portion | None = None,
-    openings: Occurrences | None = None,
+    numbering: Numbering | None = None,
 ) -> Iterator[RunningConversation]:
     """Yield the conversations of samples, each started when it is taken.
 
@@ -68,18 +71,18 @@ def conversations_of(
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
         portion: yield only the conversations of its samples. The prompts of the others are made too, because equal
             prompts are numbered over the whole dataset.
-        openings: counts equal prompts; None makes a new one.
+        numbering: of equal prompts, where all conversations were started before; None for those that were not.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
     """
-    openings = openings or Occurrences(len(task.data.test))
+    numbering = numbering or Numbering(len(task.data.test))
     for sample in samples:
         try:
-            conversation = _conversation(task, sample, openings, cluster)
+            conversation = _conversation(task, sample, numbering, cluster)
             if portion is None or portion.holds(sample.id):
                 yield RunningConversation(conversation, recall, sample.index)
-            else:
+            elif not numbering.knows(sample.index):
                 with suppress(StopIteration):  # it cannot be asked
                     next(conversation)
                 conversation.close()
@@ -133,7 +136,7 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
 
 
-def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str | None) -> Conversation:
     # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
     # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
@@ -142,7 +145,8 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         if gap := shown_gap(task.inferencer, sample, shots, task.context):
             prediction = _without_answer(task, sample, gap)
         else:
-            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
+            conversation = task.inferencer.converse(sample, shots, task.context)
+            prediction = yield from numbered(conversation, sample.index, numbering)
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
         failure = Failure(UNUSABLE_ROW, what, where=error.where)
@@ -172,6 +176,27 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     answers = (Completion(failure=failure),) * n
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
+
+
+CUT_OFF: Final = "tool_cut_off"
+"""The kind of the failure of a call of a tool whose end is not known."""
+
+
+def is_for_model(request: Request) -> bool:
+    """Return whether a request is for the model, and not for the sandbox or a tool."""
+    return not isinstance(request.decoding, Execution | ToolRun)
+
+
+def perform(request: Request, inferencer: Inferencer) -> Completion:
+    """Run the program or the tool of a request.
+
+    Raises:
+        ModelError: no sandbox works on this machine.
+    """
+    if isinstance(request.decoding, Execution):
+        return execute(request)
+    assert isinstance(inferencer, RunsTools)
+    return inferencer.run_tool(request)
 
 
 def execute(request: Request) -> Completion:
@@ -249,10 +274,36 @@ class EarlierAnswers:
         if answer is None and self._of_shards is not None:
             answer = self._of_shards.answer(key)
         # Answered in another run: written down here too, so that this folder is complete by itself.
+        if isinstance(request.decoding, ToolRun):  # what it did in another run, it did not do in this one
+            return answer or self._cut_off(key, request, request.decoding)
         if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
         return answer if answer is None else self._longer(key, request, answer)
+
+    def of_asked(self, key_of: RequestKeys) -> EarlierAnswers:
+        """Return the same journals for the requests of an agent, whose keys are those of the model that it asks."""
+        return EarlierAnswers(self._journal, key_of, self._cache, of_shards=self._of_shards)
+
+    def begin(self, request: Request) -> None:
+        """Note that a tool is about to be called. Its result takes the place of this line.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if isinstance(request.decoding, ToolRun) and request.decoding.has_effects:
+            failure = Failure(CUT_OFF, f"the run ended while {request.decoding.tool} was called")
+            self._journal.append(self._key_of(request), request, Completion(failure=failure), begun=True)
+
+    def _cut_off(self, key: str, request: Request, run: ToolRun) -> Completion | None:
+        """Return the failure of a call that an earlier session began; None if it can be made now."""
+        if not run.has_effects or not self._journal.was_cut_off(key):
+            return None
+        what = (
+            f"an earlier session ended while {run.tool} was called with {one_line(str(request.prompt))}, and it is not "
+            "known whether the call took effect"
+        )
+        return Completion(failure=Failure(CUT_OFF, what))
 
     def _longer(self, key: str, request: Request, answer: Completion) -> Completion | Request:
         """Return an answer, or the request that repeats it with a larger ``max_out_len`` if it is truncated."""
@@ -288,42 +339,51 @@ class EarlierAnswers:
             assert isinstance(request.decoding, Decoding)
             kept = replace(completion, retried_with=request.decoding.max_out_len)
         self._journal.append(key, request, kept)
-        if self._cache is not None and completion.failure is None:
+        if self._cache is not None and completion.failure is None and not isinstance(request.decoding, ToolRun):
             self._cache.append(key, replace(request, retries=""), completion)
         if request.retries and completion.failure is not None:
             return self._journal.get(request.retries) or completion
         return kept
 
 
-def is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of a conversation was answered before. A sample that cannot be asked never was."""
-    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
-
-
 class Resumed(Struct, frozen=True):
     """How far a task is answered already.
 
     Attributes:
-        known: samples that are answered completely.
+        known: samples that are answered completely; their predictions are kept.
         used: answers of the journal that these samples have.
-        answered: 1 for each such sample; None if samples must be asked in their order, because equal prompts are
-            numbered in it.
+        is_known: 1 for each such sample.
+        numbering: of the conversations, which were all started once; None if there are no earlier answers.
     """
 
     known: int = 0
     used: int = 0
-    answered: bytearray | None = None
+    is_known: bytearray = bytearray()
+    numbering: Numbering | None = None
 
 
-def count_known(task: Task, answers: EarlierAnswers, portion: Portion | None) -> Resumed:
-    """Hold every conversation of a task with the answers that there are, and count how far they reach."""
+def take_known(
+    task: Task, recall: Recall, portion: Portion | None, cluster: str | None, keep: Callable[[Prediction], None]
+) -> Resumed:
+    """Hold every conversation of a task with the answers that there are, and keep the predictions of those that end.
+
+    A sample that cannot be asked, or whose part failed, is not known: it is tried again.
+
+    Args:
+        task, recall, portion, cluster: as for `conversations_of`.
+        keep: takes the prediction of a sample that is answered completely.
+
+    Raises:
+        AisPromptError: as `conversations_of`.
+    """
     samples = task.data.test
     known = used = 0
-    answered, openings = bytearray(len(samples)), Occurrences(len(samples))
-    for conversation in conversations_of(task, answers.recall, samples, portion=portion, openings=openings):
-        if conversation.prediction is not None and is_known(conversation):
+    is_known, numbering = bytearray(len(samples)), Numbering(len(samples))
+    for conversation in conversations_of(task, recall, samples, cluster, portion, numbering):
+        prediction = conversation.prediction
+        if prediction is not None and not prediction.failed:
             known += 1
             used += conversation.answers_found
-            answered[conversation.prediction.index] = 1
-    is_free = portion is None and known > 0 and not openings.has_equal
-    return Resumed(known, used, answered if is_free else None)
+            is_known[prediction.index] = 1
+            keep(prediction)
+    return Resumed(known, used, is_known, numbering)

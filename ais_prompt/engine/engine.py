@@ -26,19 +26,19 @@ import asyncio
 import logging
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
-from ais_prompt.engine.conversations import execute
+from ais_prompt.engine.conversations import is_for_model
 from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_endpoint, is_of_model
 from ais_prompt.engine.job import Standstill, TaskJob
 from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
-from ais_prompt.models import AsyncModel, BatchModel, Model, attempts_sent, endpoint_of
-from ais_prompt.types import Completion, Execution, Failure, Request
+from ais_prompt.models import AgentModel, AsyncModel, BatchModel, GathersRequests, Model, attempts_sent, endpoint_of
+from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ UNDER_WAY: Final = 64
 ALONE_SECONDS: Final = 4.0
 """Seconds for which the first request of an endpoint is alone: a wrong key or a dead server is known by then."""
 PASSED: Final = 32
-"""Conversations that were answered before and pass without waiting, until other work has its turn."""
+"""Conversations that start without waiting, until other work has its turn; some are answered already."""
 
 
 def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
@@ -81,7 +81,8 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
         try:
             model = job.model
             is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
-            standstill.watch(job)
+            if not isinstance(model, GathersRequests):
+                standstill.watch(job)
         except AisPromptError as error:
             over(job, error)
             return
@@ -388,6 +389,7 @@ class Endpoint:
                 self._unusable[id(model)] = error
                 raise
             self._models[id(model)] = _OpenModel(model)
+            self._heard = self._heard or isinstance(model, GathersRequests)  # it sends no request alone
         opened = self._models[id(model)]
         opened.most = model.max_concurrency  # grows with the servers that share its work
         return opened
@@ -418,8 +420,8 @@ class Endpoint:
                 entry.conversations.add(asking)
                 entry.opened.asking += 1
                 asking.add_done_callback(partial(self._leave, entry))
-                continue
-            entry.job.finished(conversation)  # answered before, to its end
+            else:
+                entry.job.finished(conversation)  # answered before, to its end
             passed += 1
             if passed == PASSED:  # the loop comes back after requests had their turn
                 self._changed.set()
@@ -434,26 +436,27 @@ class Endpoint:
 
     async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
         """Ask one conversation to its end: each answer decides what is asked next."""
-        job, opened = entry.job, entry.opened
         try:
             while requests := conversation.open_requests():
-                [request, *_] = requests
-                if isinstance(request.decoding, Execution):
-                    completion = await in_thread(partial(execute, request))
+                if len(requests) > 1 and isinstance(entry.opened.model, GathersRequests):
+                    await _all_of([self._answer(entry, conversation, request) for request in requests])
                 else:
-                    job.admit(1)
-                    if not self._heard:
-                        asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
-                    completion = await _complete(opened.model, request, job)
-                    self._hear()
-                    opened.failure = completion.failure
-                    opened.answers = opened.answers or completion.failure is None
-                    opened.has_answered = opened.has_answered or opened.answers
-                conversation.answer(request, job.record(request, without_secrets(completion)))
-            job.finished(conversation)
+                    await self._answer(entry, conversation, requests[0])
+            entry.job.finished(conversation)
         except Exception as error:
             self._end(entry, error)
-            self._doubt(opened, error)
+            self._doubt(entry.opened, error)
+
+    async def _answer(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> None:
+        job, opened = entry.job, entry.opened
+        if not is_for_model(request):
+            completion = await in_thread(partial(job.perform, request))
+        else:
+            if not self._heard:
+                asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
+            completion = await _complete(opened, request, job, conversation.row)
+            self._hear()
+        conversation.answer(request, job.record(request, without_secrets(completion)))
 
     def _hear(self) -> None:
         """Let other requests follow the first one."""
@@ -586,10 +589,56 @@ async def _close_model(model: AsyncModel) -> None:
         logger.warning("%s", "\n  ".join(error.lines()))
 
 
-async def _complete(model: AsyncModel, request: Request, job: TaskJob) -> Completion:
-    """Return the answer of a model, or the failure that it raises in place of returning it."""
+async def _all_of(asking: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all of them; the first error cancels the others."""
     try:
-        return await model.complete(request)
+        async with asyncio.TaskGroup() as group:
+            for one in asking:
+                group.create_task(one)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+class _Asker:
+    """Asks the model of an agent, as `ais_prompt.models.Asker`. What an earlier session recorded is not asked again."""
+
+    def __init__(self, opened: _OpenModel, asked: AsyncModel, job: TaskJob, row: int | None) -> None:
+        self.price = job.price
+        self.row = {} if row is None else job.task.data.test[row].fields
+        self._opened = opened
+        self._asked = asked
+        self._job = job
+
+    async def __call__(self, request: Request) -> Completion:
+        if (found := self._job.recall_step(request)) is not None:
+            return found
+        completion = await _answer(self._opened, self._asked, lambda: self._asked.complete(request), self._job)
+        return self._job.record(request, without_secrets(completion))
+
+
+async def _complete(opened: _OpenModel, request: Request, job: TaskJob, row: int | None) -> Completion:
+    """Return the answer of a model, or of an agent about a row; or the failure that it raises in place of one."""
+    model = opened.model
+    if not isinstance(model, AgentModel):
+        return await _answer(opened, model, lambda: model.complete(request), job)
+    job.admit(0)  # its steps are counted, each for itself
+    return await _failing(model, lambda: model.answer(request, _Asker(opened, model.asked, job, row)), job)
+
+
+async def _answer(
+    opened: _OpenModel, model: AsyncModel, complete: Callable[[], Awaitable[Completion]], job: TaskJob
+) -> Completion:
+    job.admit(1)
+    completion = await _failing(model, complete, job)
+    opened.failure = completion.failure
+    opened.answers = opened.answers or completion.failure is None
+    opened.has_answered = opened.has_answered or opened.answers
+    return completion
+
+
+async def _failing(model: AsyncModel, complete: Callable[[], Awaitable[Completion]], job: TaskJob) -> Completion:
+    try:
+        return await complete()
     except asyncio.CancelledError as cancelled:
         asking = asyncio.current_task()
         if asking is None or not asking.cancelling():  # nothing here cancelled it: a time limit of a library

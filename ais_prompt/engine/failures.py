@@ -12,7 +12,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.meters import Progress
@@ -178,9 +178,10 @@ class TaskSession:
         redacted: samples whose answers repeat a secret.
         raised, first_raised: samples that failed because a part raised, and the failure of the first.
         unusable, first_unusable: samples that failed because their rows cannot be asked, and the failure of the first.
+        progress: shows what the user should know; None before the task is shown, when no sample has failed.
     """
 
-    def __init__(self, task: Task, progress: Progress) -> None:
+    def __init__(self, task: Task) -> None:
         self.samples = 0
         self.failed = 0
         self.shortened = 0
@@ -193,7 +194,7 @@ class TaskSession:
         self._seen = 0
         self._cut = 0
         self._task = task
-        self._progress = progress
+        self.progress: Progress | None = None
         self._signs = Signs(task)
 
     def add(self, prediction: Prediction) -> None:
@@ -214,7 +215,7 @@ class TaskSession:
         self._cut += completion.truncated
         is_long = (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK  # the end of a short task says so too
         if self._seen == PILOT and self._cut > MOST_CUT * PILOT and is_long:
-            self._progress.note(
+            self._note(
                 f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
                 f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "
                 "again after the run: -r --retry-truncated max_out_len=N"
@@ -229,20 +230,24 @@ class TaskSession:
         """
         name = self._task.name
         if self.redacted:
-            self._progress.note(
+            self._note(
                 f"[{name}] the answers to {self.redacted} samples repeat a secret; it is stored and scored as ***, and "
                 "`redacted` in the predictions says where"
             )
         for note in self._signs.notes():
-            self._progress.note(f"[{name}] {note}")
+            self._note(f"[{name}] {note}")
         self._tell_raised()
         if self.first_unusable and self.unusable == self.samples:
             raise DataError(self.first_unusable.message, where=self.first_unusable.where, fix=RETRY_HINT)
         if self.shortened:
-            self._progress.note(
+            self._note(
                 f"[{name}] {self.shortened} of {self.samples} prompts show fewer examples than retrieved, to keep to "
                 f"max_seq_len={self._task.model.max_seq_len}; shots_used in the predictions says how many"
             )
+
+    def _note(self, text: str) -> None:
+        assert self.progress is not None  # the task is shown
+        self.progress.note(text)
 
     def _tell_raised(self) -> None:
         """Warn of samples that failed because a part raised.
@@ -263,7 +268,7 @@ class TaskSession:
         failures = [completion.failure for completion in prediction.completions if completion.failure]
         if failures[0].kind in (NO_VALUE, UNUSABLE_ROW) and self._gaps < GAPS_NAMED:
             self._gaps += 1
-            self._progress.note(f"not asked: {failures[0].message}")
+            self._note(f"not asked: {failures[0].message}")
         if failures[0].kind == UNUSABLE_ROW:
             self.unusable += 1
             self.first_unusable = self.first_unusable or failures[0]
@@ -296,6 +301,9 @@ class Signs:
         self._counted: list[tuple[Request, int]] = []
         self._leaves_thoughts = getattr(task.model, "think_tags", ()) is None
         self._openings: Counter[str] = Counter()
+        self._effort: Any = None  # of the last request that has one
+        self._with_effort = 0
+        self._thoughts = 0
         self._stopped = 0
         self._stops: tuple[str, ...] = ()
 
@@ -307,6 +315,10 @@ class Signs:
         if self._reads_calls and decoding.extra.get("tools"):
             self._see_calls(completion)
         self._see_thoughts(completion, decoding)
+        if (effort := decoding.extra.get("reasoning_effort")) is not None:
+            self._effort = effort
+            self._with_effort += 1
+            self._thoughts += bool(completion.reasoning or completion.usage.reasoning_tokens)
         if decoding.extra.get("tool_choice", "auto") not in ("auto", "none") and not completion.truncated:
             self._must_call += 1
             self._no_call += not (completion.tool_calls or self._written_forms(completion.text))
@@ -347,6 +359,17 @@ class Signs:
             yield (
                 f"{self._no_call} of {self._must_call} answers call no tool, though tool_choice demands one: the "
                 "server ignores tool_choice, or the tools; use a server that has them"
+            )
+        thinks = self._effort not in ("none", "minimal", "low", 0)  # with little effort a model may not think
+        if self._with_effort >= FEWEST and thinks and not self._thoughts:
+            yield (
+                f"none of {self._with_effort} answers has thoughts, though reasoning_effort={self._effort!r}: the "
+                "server may ignore it, or not show thoughts; see its documentation, and set chat_template_kwargs"
+            )
+        if self._effort in ("none", 0) and _is_sign(self._thoughts, self._with_effort):
+            yield (
+                f"{self._thoughts} of {self._with_effort} answers have thoughts, though reasoning_effort="
+                f"{self._effort!r}: the server ignores it; set chat_template_kwargs=dict(enable_thinking=False)"
             )
         if self._repeats >= FEWEST and self._equal == self._repeats:
             yield (

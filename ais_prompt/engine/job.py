@@ -34,15 +34,24 @@ from ais_prompt.engine.conversations import (
     EarlierAnswers,
     Resumed,
     conversations_of,
-    count_known,
     former_keys_of,
-    is_known,
+    is_for_model,
+    perform,
+    take_known,
 )
 from ais_prompt.engine.failures import FailureWatch, TaskSession
 from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models import AsyncModel, Model, ScriptedModel, SendsBodies, cache_identity, full_identity
+from ais_prompt.models import (
+    AgentModel,
+    AsyncModel,
+    Model,
+    ScriptedModel,
+    SendsBodies,
+    cache_identity,
+    full_identity,
+)
 from ais_prompt.plan import PlannedDataset, Task, check_cluster
 from ais_prompt.store import (
     Journal,
@@ -53,7 +62,7 @@ from ais_prompt.store import (
     open_cache,
     prediction_sorter,
 )
-from ais_prompt.types import Completion, Decoding, Execution, Portion, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
 from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
@@ -154,6 +163,11 @@ class TaskJob:
         """The datasets whose rows the job needs until it is over."""
         return (self.task.dataset,)
 
+    @property
+    def others(self) -> Sequence[RunFolder]:
+        """Other folders in which answers to its requests may be."""
+        return self._shard.others if self._shard else ()
+
     def open(self) -> None:
         """Read the data, check them, open the files, and find out which samples are answered already.
 
@@ -173,15 +187,24 @@ class TaskJob:
             predictions = files.enter_context(prediction_sorter(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
-            of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
+            of_shards = JournalView(*(one.journal(*names) for one in self.others))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
             # Where answers come from: the own journal, then those of other shards, then the cache.
             answers = EarlierAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
             samples, portion = task.data.test, self._portion
             total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
-            # Resumed: every conversation is held once with the answers that there are, to count them.
-            resumed = count_known(task, answers, portion) if answers.has_answers else Resumed()
-            self._opened = _Opened(answers, predictions, total, resumed, unused=len(journal) - resumed.used)
+            session, resumed = TaskSession(task), Resumed()
+
+            def keep(prediction: Prediction) -> None:
+                predictions.add(prediction)
+                session.add(prediction)
+
+            # Resumed: every conversation is held once with the answers that there are. Those that end are over.
+            if answers.has_answers:
+                resumed = take_known(task, answers.recall, portion, task.spec.dataset.eval.cluster, keep)
+            steps = answers.of_asked(RequestKeys(model.asked.identity())) if isinstance(model, AgentModel) else None
+            unused = len(journal) - journal.steps - resumed.used
+            self._opened = _Opened(answers, predictions, session, total, resumed, unused, steps)
             with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
@@ -196,10 +219,17 @@ class TaskJob:
         if opened.answers.has_answers:
             progress.resumed(_reuse_note(task, opened))
         watch = FailureWatch(has_answered=opened.resumed.known > 0)
-        samples = _in_order(task.data.test, opened.resumed.answered, watch)
-        cluster = task.spec.dataset.eval.cluster
-        conversations = conversations_of(task, opened.answers.recall, samples, cluster, self._portion)
-        self._begun = _Begun(progress, SpeedMeter(), TaskSession(task, progress), watch, conversations)
+        opened.session.progress = progress
+        samples = _in_order(task.data.test, opened.resumed.is_known, watch)
+        conversations = conversations_of(
+            task,
+            opened.answers.recall,
+            samples,
+            task.spec.dataset.eval.cluster,
+            self._portion,
+            opened.resumed.numbering,
+        )
+        self._begun = _Begun(progress, SpeedMeter(), watch, conversations)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one. One that is over already is only passed on.
@@ -227,6 +257,33 @@ class TaskJob:
         """
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
 
+    @property
+    def price(self) -> Price | None:
+        """The price of the model; None without one."""
+        return self.task.spec.model.price
+
+    def recall_step(self, request: Request) -> Completion | None:
+        """Return what an earlier session recorded of a request of an agent.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        assert self._opened is not None
+        assert self._opened.steps is not None
+        found = self._opened.steps.recall(request)
+        return found if isinstance(found, Completion) else None
+
+    def perform(self, request: Request) -> Completion:
+        """Run the program or the tool of a request; called in any thread.
+
+        Raises:
+            ModelError: no sandbox works on this machine.
+            StoreError: the journal cannot be written.
+        """
+        assert self._opened is not None
+        self._opened.answers.begin(request)
+        return perform(request, self.task.inferencer)
+
     def record(self, request: Request, completion: Completion) -> Completion:
         """Take an answer or a failure: count its cost, keep it in the journal, show it, and watch for failures.
 
@@ -241,19 +298,25 @@ class TaskJob:
         assert opened is not None
         assert begun is not None
         self.last_change = time.monotonic()
-        if isinstance(request.decoding, Execution):  # it says nothing of the model
+        if not is_for_model(request):  # it says nothing of the model
             return opened.answers.record(request, completion)
-        model = self.task.spec.model
-        if self._first_body is None and isinstance(self.model, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = shown_body(self.model.sent(request)[1])
+        model, asked = self.task.spec.model, self.model
+        if isinstance(asked, AgentModel):
+            if request.step is None:  # its cost and times are those of its steps, which are recorded
+                kept = opened.answers.record(request, completion)
+                begun.failures.check(completion)
+                return kept
+            asked = asked.asked
+        if self._first_body is None and isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
+            self._first_body = shown_body(asked.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
-        kept = opened.answers.record(request, completion)
+        kept = (opened.answers if request.step is None else opened.steps or opened.answers).record(request, completion)
         # Kept. What follows only looks at it, and may end the task.
         begun.progress.answered(completion)
         begun.meter.add(completion)
-        begun.session.see(request, completion)
+        opened.session.see(request, completion)
         begun.failures.check(completion)
         return kept
 
@@ -275,9 +338,8 @@ class TaskJob:
         self.last_change = time.monotonic()
         del self._under_way[conversation]
         opened.predictions.add(prediction)
-        begun.session.add(prediction)
-        if not is_known(conversation):
-            begun.progress.advance(failed=prediction.failed)
+        opened.session.add(prediction)
+        begun.progress.advance(failed=prediction.failed)
 
     def conclude(self) -> None:
         """Write the predictions after the last conversation, and note what the user should know.
@@ -290,13 +352,13 @@ class TaskJob:
         assert opened is not None
         assert begun is not None
         begun.failures.conclude()
-        if begun.session.samples != opened.total:
+        if opened.session.samples != opened.total:
             raise InternalError(
-                f"{opened.total} samples were to be asked, and {begun.session.samples} were answered or failed",
+                f"{opened.total} samples were to be asked, and {opened.session.samples} were answered or failed",
                 where=f"rows {listed(self.waits_for(), ROWS_NAMED)}" if self._under_way else "",
                 fix="this is a bug of aisprompt; -r asks the missing samples",
             )
-        begun.session.tell_end()
+        opened.session.tell_end()
         opened.predictions.write(self._folder.predictions(*self._names))
         self._shown.close()
 
@@ -306,9 +368,10 @@ class TaskJob:
         Raises:
             StoreError: the disk does not take the journal.
         """
+        assert self._opened is not None
         assert self._begun is not None
         self._files.close()
-        session, data = self._begun.session, self.task.data
+        session, data = self._opened.session, self.task.data
         # Speed means something for a served model only, and nothing for answers from a script.
         is_served = isinstance(self.model, AsyncModel) and not isinstance(self.model, ScriptedModel)
         self.facts = TaskFacts(
@@ -348,16 +411,20 @@ class _Opened(Struct, frozen=True, eq=False):
     Attributes:
         answers: those that there are, and where further answers are kept.
         predictions: those of the conversations that are over.
+        session: counts these.
         total: how many samples are asked about.
         resumed: what is answered already.
         unused: answers in the journal that answer nothing of this task.
+        steps: answers of the model that an agent asks; None without an agent.
     """
 
     answers: EarlierAnswers
     predictions: PredictionSorter
+    session: TaskSession
     total: int
     resumed: Resumed
     unused: int
+    steps: EarlierAnswers | None = None
 
 
 class _Begun(Struct, frozen=True, eq=False):
@@ -365,36 +432,28 @@ class _Begun(Struct, frozen=True, eq=False):
 
     progress: Progress
     meter: SpeedMeter
-    session: TaskSession
     failures: FailureWatch
     conversations: Iterator[RunningConversation]
 
 
-def _in_order(samples: Sequence[Sample], answered: bytearray | None, failures: FailureWatch) -> Iterator[Sample]:
-    """Yield the samples in their order; once the model refused the first samples, the others in random order.
+def _in_order(samples: Sequence[Sample], is_known: Sequence[int], failures: FailureWatch) -> Iterator[Sample]:
+    """Yield the samples that are not known, in their order; once the model refused the first, in random order.
 
     Rows are often sorted by length. Others show whether the cause lies in the prompts or in the config.
 
     Args:
         samples: of the task.
-        answered: 1 for each sample that is answered already; None to keep to the order. In a resumed run those that
-            are open come first: passing on many answers would keep the server waiting.
+        is_known: 1 for each sample whose prediction is there already; empty if none is.
         failures: of the task.
     """
-    if answered is not None:
-        yield from (sample for sample in samples if not answered[sample.index])
-        yield from (sample for sample in samples if answered[sample.index])
-        return
-    for place, sample in enumerate(samples):
+    known = is_known or bytes(len(samples))
+    for place, sample in enumerate(samples):  # much faster than access one by one
         if failures.in_doubt:
-            yield from _in_random_order(samples, place)
+            order = np.random.default_rng(ORDER_SEED).permutation(range(place, len(samples)))
+            yield from (samples[int(index)] for index in order if not known[index])
             return
-        yield sample
-
-
-def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Sample]:
-    order = np.random.default_rng(ORDER_SEED).permutation(range(start, len(samples)))
-    return (samples[int(index)] for index in order)
+        if not known[place]:
+            yield sample
 
 
 def _reuse_note(task: Task, opened: _Opened) -> str:

@@ -14,13 +14,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ais_prompt.engine.conversations import execute
+from ais_prompt.engine.conversations import is_for_model
 from ais_prompt.engine.failures import error_of, fault_of
 from ais_prompt.engine.job import TaskJob
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import BatchModel, LikelihoodModel, Model, YieldsAnswers
-from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
+from ais_prompt.types import Completion, LikelihoodQuery, Request
 from ais_prompt.utils import part_class
 
 if TYPE_CHECKING:
@@ -202,10 +202,10 @@ def ask_in_batches(job: TaskJob, model: BatchModel, load: Callable[[BatchModel],
             load(model)
             loaded = True
         batch = _next_batch(window, model)
-        is_execution = isinstance(batch[0][1].decoding, Execution)
-        batch = batch if is_execution else batch[: job.admit(len(batch))]
+        asks_model = is_for_model(batch[0][1])
+        batch = batch[: job.admit(len(batch))] if asks_model else batch
         requests = [request for _, request in batch]
-        for number, completion in enumerate(map(execute, requests)) if is_execution else _answers(model, requests):
+        for number, completion in _answers(model, requests) if asks_model else enumerate(map(job.perform, requests)):
             conversation, request = batch[number]
             completion = without_secrets(completion)
             conversation.answer(request, job.record(request, completion))

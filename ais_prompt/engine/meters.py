@@ -23,7 +23,19 @@ from ais_prompt.errors import Paused
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
 from ais_prompt.plan import Task
-from ais_prompt.types import Budget, Completion, Decoding, Failure, LikelihoodQuery, Price, Request, Speed, Times, Used
+from ais_prompt.types import (
+    Budget,
+    Completion,
+    Decoding,
+    Failure,
+    JudgeSpec,
+    LikelihoodQuery,
+    Price,
+    Request,
+    Speed,
+    Times,
+    Used,
+)
 
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
@@ -239,7 +251,8 @@ class RequestEstimate(Struct, frozen=True):
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
         judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
-        verdicts: the most requests to each judge: one for each answer, two where answers are compared in both orders.
+        judge_requests: the most requests to all judges: one for each answer, two where answers are compared in both
+            orders.
     """
 
     task: str
@@ -249,12 +262,7 @@ class RequestEstimate(Struct, frozen=True):
     output_tokens: int
     price: Price | None
     judges: tuple[str, ...] = ()
-    verdicts: int = 0
-
-    @property
-    def judge_requests(self) -> int:
-        """The most requests to all judges."""
-        return len(self.judges) * self.verdicts
+    judge_requests: int = 0
 
     @property
     def least_cost(self) -> float | None:
@@ -291,7 +299,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
+    judges = [judge for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
     answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
@@ -300,9 +308,19 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(sent * scale),
         math.ceil(received * scale),
         task.spec.model.price,
-        tuple(model.abbr for model in judge.models) if judge else (),
-        len(test) * answers * (2 if judge and judge.reference_answers else 1) if judge else 0,
+        tuple(dict.fromkeys(model.abbr for judge in judges for model in judge.models)),
+        math.ceil(len(test) * answers * sum(len(one.models) * _questions_per_answer(one, task) for one in judges)),
     )
+
+
+def _questions_per_answer(judge: JudgeSpec, task: Task) -> float:
+    """Return how many questions a judge is asked about an answer; one for each of two orders if it compares."""
+    references = judge.reference_answers
+    if references is not None and references.models:
+        from ais_prompt.judges import pairs_per_question
+
+        return pairs_per_question(references, task.spec.model.abbr)
+    return 1 if references is None else 2
 
 
 def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:

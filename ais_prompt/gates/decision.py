@@ -16,7 +16,7 @@ from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
 from ais_prompt.store import read_details, read_questions, read_scores
-from ais_prompt.types import AVERAGES, Gate, Score, Verdict
+from ais_prompt.types import AVERAGES, Gate, Score, TaskSpec, Verdict
 from ais_prompt.utils import listed
 
 _NAMED: Final = 5
@@ -32,7 +32,11 @@ def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
 
 
 def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
-    chosen = [row for row in rows if gate.concerns(row.model, row.dataset) and row.note != REFERENCE_NOTE]
+    chosen = [
+        row
+        for row in rows
+        if gate.concerns(row.model, row.dataset, row.base_model, row.base_dataset) and row.note != REFERENCE_NOTE
+    ]
     if gate.counts_answers:
         # Every metric of a dataset has the same counts.
         chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
@@ -112,8 +116,13 @@ def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | Non
     return found
 
 
+def concerns_task(gate: Gate, task: TaskSpec) -> bool:
+    """Return whether a gate covers a task, by its own names or those that its variants share."""
+    return gate.concerns(task.model.abbr, task.dataset.abbr, task.model.base, task.dataset.base)
+
+
 def _score_claims(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
-    tasks = [task for task in run.tasks if gate.concerns(task.model, task.dataset)]
+    tasks = [task for task in run.tasks if concerns_task(gate, task.spec)]
     found = [verdict for task in tasks for verdict in _task_claims(gate, task, run.status)]
     yield from found or [Verdict(gate.text, "", False, "there is no such score")]
 
@@ -173,14 +182,26 @@ def _claim_verdict(gate: Gate, name: str, score: Score, questions: Sequence[tupl
     """Return whether the end of the interval of a score, by the value of each question, keeps to a gate."""
     assert gate.confidence is not None
     is_least = gate.comparator[0] == ">"
-    sided = questions if is_least else [(unit, 1 - value) for unit, value in questions]
-    end = low_end(sided, float(gate.confidence))
+    end = interval_end(gate, questions, float(gate.confidence))
     if end is None:
         return _inconclusive(gate, name, "one sample or cluster shows nothing")
-    end = end if is_least else 1 - end
     holds = gate.holds_score(Fraction(end), fraction=True)
     words = f"{100 * (score.value or 0.0):.1f} %, with {_confidence(gate)} at {'least' if is_least else 'most'}"
     return Verdict(gate.text, name, holds, f"{words} {100 * end:.1f} %, n {score.n}")
+
+
+def interval_end(gate: Gate, questions: Sequence[tuple[str, float]], confidence: float) -> float | None:
+    """Return the end of the one-sided interval of a mean that a gate limits; None if one unit shows nothing.
+
+    Args:
+        gate: whether it limits the lower or the upper end.
+        questions: question, or its cluster, and value from 0 to 1.
+        confidence: of the interval.
+    """
+    if gate.comparator[0] == ">":
+        return low_end(questions, confidence)
+    end = low_end([(unit, 1 - value) for unit, value in questions], confidence)
+    return None if end is None else 1 - end
 
 
 def _drop_verdict(gate: Gate, pair: HeldPair) -> Verdict:

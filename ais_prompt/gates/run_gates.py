@@ -28,12 +28,14 @@ class RunGates(Struct, frozen=True):
         baseline: the run that this one is compared with; None for none.
         min_drop: the smallest drop that matters, in the metric's unit.
         level: how often equally good runs may fail.
+        holdout: share of the questions on which the best variant is chosen; None scores it on all questions.
     """
 
     gates: Sequence[Gate]
     baseline: Baseline | None
     min_drop: float
     level: float
+    holdout: float | None = None
 
     def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
         """Return the verdict of each gate.
@@ -51,10 +53,14 @@ class RunGates(Struct, frozen=True):
         from ais_prompt.gates.decision import check_claims, check_gates
         from ais_prompt.gates.drop import check_run
 
-        claims = [gate for gate in self.gates if gate.needs_samples]
+        claims = [gate for gate in self.gates if gate.needs_samples and not gate.is_about_best]
         found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)
         if claims:
             found += check_claims(claims, read_stored_run(str(root)), self.baseline)
+        if best := [gate for gate in self.gates if gate.is_about_best]:
+            from ais_prompt.gates.best import check_best
+
+            found += check_best(best, read_stored_run(str(root)), self.holdout)
         if self.baseline is not None:
             found += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
         return found
@@ -131,11 +137,11 @@ class Claim(Struct, frozen=True):
 
 
 def claims_of(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
-    models = [model.spec.abbr for model in plan.models]
+    models = [(model.spec.abbr, model.spec.base) for model in plan.models]
     return [
         Claim(gate, dataset.spec.abbr, len(dataset.data.test))
         for gate in gates
         if gate.confidence
         for dataset in plan.datasets
-        if any(gate.concerns(model, dataset.spec.abbr) for model in models)
+        if any(gate.concerns(model, dataset.spec.abbr, base, dataset.spec.base) for model, base in models)
     ]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         OffersTools,
         Preview,
         RepeatingInferencer,
+        RunsTools,
+        with_fields,
     )
     from ais_prompt.inferencers.containment import (
         RAISED,

@@ -216,3 +216,11 @@ def refuse_fields(model: Model, name: str) -> None:
             f"{part_class(model).__name__} cannot send {name}",
             fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",
         )
+
+
+@runtime_checkable
+class RunsTools(Protocol, metaclass=KeptChecks):
+    """An inferencer whose conversations call tools: requests whose ``decoding`` is a `ToolRun`."""
+
+    def run_tool(self, request: Request) -> Completion:
+        """Call a tool, in any thread, and return its result as the text. A failure ends the sample."""

@@ -23,14 +23,12 @@ class RunningConversation:
     Attributes:
         row: as given.
         prediction: the result of the conversation; None until it ends.
-        recalled: True if no request had to be sent so far.
         answers_found: number of requests that were answered from the journal so far.
     """
 
     def __init__(self, conversation: Conversation, recall: Recall, row: int | None = None) -> None:
         self.row = row
         self.prediction: Prediction | None = None
-        self.recalled = True
         self.answers_found = 0
         self._conversation = conversation
         self._recall = recall
@@ -55,7 +53,6 @@ class RunningConversation:
             raise ValueError("the request is not open")
         del self._open[place]
         self._answers[place] = completion
-        self.recalled = False
         self._go_on()
 
     def _go_on(self) -> None:

@@ -67,12 +67,14 @@ class Question(Struct, frozen=True):
         sample_id: the sample whose answer it is about.
         fields: columns of the judge's prompt, next to those of the row; they hide a row's own of these names.
         gold: of the sample.
+        round: lower rounds are asked first.
     """
 
     id: str
     sample_id: str
     fields: Mapping[str, Any]
     gold: Any = None
+    round: int = 0
 
 
 AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
@@ -84,12 +86,16 @@ class JudgeQuestions(PlannedDataset):
     Args:
         task: whose answers are judged.
         answers_of: returns what the judges are asked.
+
+    Attributes:
+        asked_by: the name of the evaluator that asks them, of several.
     """
 
     def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
         judge = task.dataset.spec.eval.judge
         assert judge is not None
         super().__init__(judge_dataset(judge, task.dataset.spec))
+        self.asked_by: str = task.dataset.spec.eval.name
         self._judged = task
         self._answers_of = answers_of
 

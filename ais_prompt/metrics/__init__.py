@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         standard_error,
         without_truncated,
     )
+    from ais_prompt.metrics.battles import ARENA_RIDGE, Battle, length_control, style_control
     from ais_prompt.metrics.bootstrap import SumsDifference, bootstrap_interval, sums_difference
+    from ais_prompt.metrics.bradley_terry import POSITION
     from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
     from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
     from ais_prompt.metrics.distributions import t_quantile
@@ -44,6 +46,16 @@ if TYPE_CHECKING:
         mcnemar_power,
         mcnemar_worse,
         sign_flips,
+        with_zero,
+    )
+    from ais_prompt.metrics.ratings import (
+        RatedEffect,
+        RatedModel,
+        RatedPair,
+        Ratings,
+        arena_win_rate,
+        elo,
+        fit_ratings,
     )
     from ais_prompt.metrics.repeated import (
         Repeatability,
@@ -58,6 +70,8 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
+    from ais_prompt.metrics.selection import is_in_half, optimism
+    from ais_prompt.metrics.simultaneous import Simultaneous, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,
         counted_f1,

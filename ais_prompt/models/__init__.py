@@ -24,7 +24,14 @@ if TYPE_CHECKING:
         wait_before_retry,
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
-    from ais_prompt.models.api.batches import batch_answer, batch_request
+    from ais_prompt.models.api.batches import (
+        NO_ANSWER,
+        BatchedModel,
+        batch_answer,
+        batch_request,
+        custom_id,
+        has_batches,
+    )
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
     from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
@@ -51,13 +58,28 @@ if TYPE_CHECKING:
         OpenAIResponsesModel,
     )
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
+    from ais_prompt.models.api.replies import (
+        WrittenReply,
+        answer_body,
+        chat_events,
+        error_body,
+        error_of_messages,
+        message_body,
+        message_events,
+        response_body,
+        response_events,
+        words_of,
+    )
     from ais_prompt.models.api.responses import RESPONSES, ResponseStream
     from ais_prompt.models.api.stream import StreamReader
     from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.base import (
+        AgentModel,
+        Asker,
         AsyncModel,
         BatchModel,
         ChecksRequests,
+        GathersRequests,
         HasTokenizerPath,
         KnowsStopTokens,
         LikelihoodModel,
@@ -153,6 +175,7 @@ if TYPE_CHECKING:
         read_key,
         request_headers,
         resolve_address,
+        resolve_fields,
         resolve_headers,
     )
     from ais_prompt.models.transport.moments import Moments

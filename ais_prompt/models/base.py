@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
-from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
+from ais_prompt.types import Activity, Completion, Decoding, Price, Prompt, Request
 from ais_prompt.utils import KeptChecks
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
@@ -176,6 +176,55 @@ class AsyncModel(Model, Protocol):
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
+
+
+class Asker(Protocol):
+    """Asks the model of an agent in the course of one sample.
+
+    Attributes:
+        price: of the model; None without one.
+        row: the columns of the sample.
+    """
+
+    price: Price | None
+    row: Mapping[str, Any]
+
+    async def __call__(self, request: Request) -> Completion:
+        """Return the recorded answer to a request, or ask the model and record its answer.
+
+        Raises:
+            AisPromptError: the task cannot go on. The agent must end, and raise it again.
+        """
+
+
+@runtime_checkable
+class AgentModel(AsyncModel, Protocol):
+    """A model that asks another model on its way to an answer. The engine records each of these requests.
+
+    Attributes:
+        asked: the model that it asks, which it opens and closes itself.
+    """
+
+    asked: AsyncModel
+
+    async def answer(self, request: Request, ask: Asker) -> Completion:
+        """As `AsyncModel.complete`.
+
+        Args:
+            request: of an inferencer.
+            ask: takes requests with their ``step`` set, from one sample only.
+        """
+
+
+@runtime_checkable
+class GathersRequests(Protocol, metaclass=KeptChecks):
+    """An async model that waits for many requests before it sends them, and may answer hours later.
+
+    Attributes:
+        gathers_requests: whether it does.
+    """
+
+    gathers_requests: bool
 
 
 @runtime_checkable

@@ -49,6 +49,7 @@ from ais_prompt.registry import (
     TEMPLATES,
     PartRegistry,
 )
+from ais_prompt.steps import first_answer
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, Partitioner, PartSpec
 from ais_prompt.utils import data_root, has_scheme, references, texts
 
@@ -77,9 +78,16 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
 
 
 def build_model(spec: ModelSpec) -> Model:
-    """Build a model without loading it."""
+    """Build a model without loading it, or what an extension puts in its place."""
     model: Model = build_part(MODELS, spec.part, num_gpus=spec.num_gpus)
-    return model
+    if not spec.further:
+        return model
+    try:
+        changed: Model | None = first_answer("model", spec, model)
+    except AisPromptError as error:
+        error.where = error.where or spec.where
+        raise
+    return model if changed is None else changed
 
 
 def chat_format_of(spec: ModelSpec, model: Model) -> ChatFormat:

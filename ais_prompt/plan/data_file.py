@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config import Note, Options, resolve_data_path
+from ais_prompt.config import Note, Options, name_of_prompt, resolve_data_path
 from ais_prompt.data import (
     ANSWERS,
     LETTERS,
@@ -44,6 +44,8 @@ _MARK: Final = late(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n
 _NAME: Final = late(r"[^\W\d]\w*")
 _HAN: Final = late(r"[\u4e00-\u9fff]")
 _ICE: Final = "</E>"
+_BETWEEN: Final = "\x00"
+"""Between the prompts of the user, while the columns in them are looked at."""
 _INSTRUCTIONS: Final = {
     ("letter", False): "Answer with the letter of the right option.",
     ("letter", True): "请回答正确选项的字母。",
@@ -60,7 +62,8 @@ class DataFile(Struct, frozen=True):
 
     Attributes:
         path: a file of any format of `LocalDataset`, or a folder with a file for each split.
-        prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``.
+        prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``. Several are a
+            dict of name → prompt: each is a variant of the dataset.
         answer: the column of the gold answer.
         postprocessor: name or dotted path; `NONE` for none.
         evaluator: name or dotted path.
@@ -69,18 +72,23 @@ class DataFile(Struct, frozen=True):
     """
 
     path: str
-    prompt: str | None = None
+    prompt: str | Mapping[str, str] | None = None
     answer: str | None = None
     postprocessor: str | None = None
     evaluator: str | None = None
     few_shot: int = 0
     kind: Kind | None = None
 
+    @property
+    def texts(self) -> list[str]:
+        """The prompts; empty if one is guessed."""
+        return [] if self.prompt is None else [self.prompt] if isinstance(self.prompt, str) else [*self.prompt.values()]
+
     @classmethod
     def named(cls, options: Options) -> DataFile | None:
         """Return the file of ``--data``; None if there is none."""
-        told = (options.prompt, options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
-        return None if options.data is None else cls(options.data, *told)
+        told = (options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
+        return None if options.data is None else cls(options.data, named_prompts(options.prompt), *told)
 
 
 class Description(NamedTuple):
@@ -102,6 +110,33 @@ class Description(NamedTuple):
     def notes(self) -> tuple[Note, ...]:
         """The sentence and the remarks."""
         return Note(self.sentence, level=FACT), *self.remarks
+
+
+def named_prompts(prompts: Sequence[str]) -> str | Mapping[str, str] | None:
+    """Return the prompts of a command line: none, one text, or name → text of several.
+
+    Args:
+        prompts: each is a text, or ``@FILE`` for the text in a file, which gives it its name.
+
+    Raises:
+        ConfigError: a file cannot be read, or two prompts have the same name.
+    """
+    found: dict[str, str] = {}
+    for prompt in prompts:
+        name, text = _read_prompt(Path(prompt[1:])) if prompt.startswith("@") else (name_of_prompt(prompt), prompt)
+        if name in found:
+            raise ConfigError(f"two prompts are called {name!r}", where="--prompt", fix="give each prompt once")
+        found[name] = text
+    return found if len(found) > 1 else next(iter(found.values()), None)
+
+
+def _read_prompt(path: Path) -> tuple[str, str]:
+    try:
+        return path.stem, path.read_text("utf-8-sig").rstrip("\n")
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the prompt cannot be read: {error}", where=f"--prompt @{path}", fix="name a text file"
+        ) from error
 
 
 def describe_file(data: DataFile) -> Description:
@@ -145,8 +180,9 @@ def describe_rows(
         ConfigError, DataError: as `describe_file`.
     """
     looked = list(islice(rows, ROWS_LOOKED_AT))
-    inside = find_shape(looked)[0].inside if data.prompt is not None else ()
-    written = None if data.prompt is None else _written(data, list(flat(looked[0], inside)) if inside else columns)
+    inside = find_shape(looked)[0].inside if data.texts else ()
+    known_columns = list(flat(looked[0], inside)) if inside else columns
+    written = _all_written([_written(text, data.path, known_columns) for text in data.texts])
     if data.answer is not None and data.answer not in columns:
         raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
     shape, _ = find_shape(looked, answer=data.answer, asked=None if written is None else written[1])
@@ -170,7 +206,10 @@ def describe_rows(
     kind, scoring = _scoring(known, data)
     prompt = found.prompt if written else _instructed(found.prompt, kind, scoring, known)
     shown = found.shown(made)
-    infer = _text_prompt(prompt, answer, data, shown) if shape.messages is None else _chat_prompt(data)
+    infers = [
+        _text_prompt(text, answer, data, shown) if shape.messages is None else _chat_prompt(data)
+        for text in prompt.split(_BETWEEN)
+    ]
     if data.few_shot and shown != answer:
         shape = replace(shape, shown=answer)
     dataset = {
@@ -181,7 +220,8 @@ def describe_rows(
             "input_columns": [name for name in found.inputs if name != answer],
             "output_column": answer,
         },
-        "infer_cfg": {**infer, "inferencer": {"type": "GenInferencer"}},
+        "infer_cfg": {**infers[0], "inferencer": {"type": "GenInferencer"}},
+        **({"prompts": dict(zip(data.prompt, infers, strict=True))} if isinstance(data.prompt, Mapping) else {}),
         **({"eval_cfg": scoring} if scoring else {}),
     }
     remarks = (
@@ -465,12 +505,12 @@ def _empty_answer(written: tuple[str, list[str]] | None, answer: str | None) -> 
 def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[Note]:
     """Say which labels a prompt of the user does not name."""
     labels = labels_of(golds) if kind == "label" else None
-    if data.prompt is None or not labels:
+    unnamed = {text: [label for label in labels or () if not _names(text, label)] for text in data.texts}
+    if not any(unnamed.values()):
         return []
-    unnamed = [label for label in labels if not _names(data.prompt, label)]
-    if not unnamed:
-        return []
-    return [Note(f"the prompt does not name the labels {listed(unnamed)}, so the model has to guess them")]
+    missing = listed(next(filter(None, unnamed.values())))
+    which = "a" if len(unnamed) > 1 else "the"
+    return [Note(f"{which} prompt does not name the labels {missing}, so the model has to guess them")]
 
 
 def _names(prompt: str, label: str) -> bool:
@@ -527,9 +567,15 @@ def _refuse_unread_options(data: DataFile, rows: Sequence[Mapping[str, Any]]) ->
             raise ConfigError(what, where="--data", fix=fix)
 
 
-def _written(data: DataFile, columns: Sequence[str]) -> tuple[str, list[str]]:
+def _all_written(prompts: Sequence[tuple[str, list[str]]]) -> tuple[str, list[str]] | None:
+    """Return several prompts as one text, with all their columns: the variants of a question have the same id."""
+    if not prompts:
+        return None
+    return _BETWEEN.join(text for text, _ in prompts), list(dict.fromkeys(name for _, used in prompts for name in used))
+
+
+def _written(text: str, path: str, columns: Sequence[str]) -> tuple[str, list[str]]:
     """Return the prompt of the user as a template has it, and the columns in it."""
-    text, path = data.prompt or "", data.path
     used: dict[str, None] = {}
     unknown: list[str] = []
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from ais_prompt.config import (
     load_config,
     parse_run,
     with_summarizer,
+    with_variants,
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
@@ -29,6 +31,9 @@ from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
 from ais_prompt.utils import listed, place
+
+ADDED: Final = "+"
+"""Begins the name of an evaluator that is used beside the others: ``--evaluator +NAME``."""
 
 
 class ReadConfig(Struct, frozen=True):
@@ -52,6 +57,7 @@ def read_spec(options: Options) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(options), options)
+    loaded = with_variants(loaded, options.sweep, zipped=options.sweep_zip)
     values, notes = loaded.values, loaded.notes
     folder = loaded.path.resolve().parent if loaded.path else None
     for translate in steps("translate"):
@@ -117,10 +123,19 @@ def _read_otherwise(values: dict[str, Any], options: Options) -> dict[str, Any]:
         elif options.postprocessor is not None:
             changed["pred_postprocessor"] = _in_place_of(scoring.get("pred_postprocessor"), options.postprocessor)
         if options.evaluator is not None:
-            changed["evaluator"] = {"type": options.evaluator}
+            part = {"type": options.evaluator.removeprefix(ADDED)}
+            adds = options.evaluator.startswith(ADDED) and "evaluator" in scoring
+            changed["evaluator"] = _with_evaluator(scoring["evaluator"], part) if adds else part
         return changed
 
     return {**values, "datasets": [{**one, "eval_cfg": scored(one.get("eval_cfg", {}))} for one in values["datasets"]]}
+
+
+def _with_evaluator(given: Any, part: dict[str, Any]) -> Any:
+    """Return one or several evaluators as a config has them, with a further one."""
+    if isinstance(given, Mapping) and "type" not in given:
+        return {**given, part["type"].rpartition(".")[2]: part}
+    return [*(given if isinstance(given, list | tuple) else [given]), part]
 
 
 def _in_place_of(part: Any, name: str) -> dict[str, Any]:
@@ -137,7 +152,8 @@ def _with_named_options(spec: RunSpec, options: Options) -> RunSpec:
         spec = replace(spec, datasets=tuple(limited))
     if options.allow_code_execution:
         allowed = options.allow_code_execution
-        allowing = (replace(one, eval=replace(one.eval, allow_code_execution=allowed)) for one in spec.datasets)
+        scorings = (one.eval.for_each(lambda it: replace(it, allow_code_execution=allowed)) for one in spec.datasets)
+        allowing = (replace(one, eval=scoring) for one, scoring in zip(spec.datasets, scorings, strict=True))
         spec = replace(spec, datasets=tuple(allowing))
     if options.ignores_runner:
         spec = replace(spec, runner=None)
@@ -271,7 +287,11 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     index = abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     # Those of other datasets have nothing to decide here.
-    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, abbr) for model in spec.models))
+    gates = tuple(
+        gate
+        for gate in spec.gates
+        if any(gate.concerns(model.abbr, abbr, model.base, spec.datasets[index].base) for model in spec.models)
+    )
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

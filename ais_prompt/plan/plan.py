@@ -37,7 +37,7 @@ from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils import guarded_call, part_class
 
 ROWS_KEPT: Final = 2048
@@ -102,7 +102,7 @@ class Plan:
         self.spec = spec
         self.models = tuple(map(PlannedModel, spec.models))
         self._judges: list[PlannedModel] = []
-        self.datasets = tuple(PlannedDataset(dataset, self._judges_of(dataset.eval.judge)) for dataset in spec.datasets)
+        self.datasets = tuple(PlannedDataset(dataset, self._judge) for dataset in spec.datasets)
         self.whole = self
         models = {model.spec.abbr: model for model in self.models}
         datasets = {dataset.spec.abbr: dataset for dataset in self.datasets}
@@ -138,8 +138,10 @@ class Plan:
         """The judges of all datasets; datasets whose judges are configured alike share one."""
         return self._judges
 
-    def _judges_of(self, spec: JudgeSpec | None) -> tuple[PlannedModel, ...]:
-        return () if spec is None else tuple(map(self._judge, spec.models))
+    @property
+    def scorings(self) -> list[PlannedDataset]:
+        """Every dataset with each of its evaluators."""
+        return [scoring for dataset in self.datasets for scoring in dataset.scorings]
 
     def _judge(self, spec: ModelSpec) -> PlannedModel:
         for judge in self._judges:
@@ -171,12 +173,18 @@ class Task:
 
     @classmethod
     def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
-        """Plan a task by itself, outside of the plan of a run, and without a judge."""
+        """Plan a task by itself, outside of the plan of a run."""
         return cls(PlannedModel(spec.model, model), PlannedDataset(spec.dataset))
 
     def with_trial_shots(self) -> Task:
         """Return the same task with examples that are found quickly; see `PlannedDataset.with_trial_shots`."""
         return Task(self._model, self.dataset.with_trial_shots())
+
+    @property
+    def scorings(self) -> list[Task]:
+        """The task with each evaluator that scores it, the headline first."""
+        each = [self, *(Task(self._model, one) for one in self.dataset.further)]
+        return [one for one in each if one.spec.is_scored_by(one.spec.dataset.eval)]
 
     @property
     def name(self) -> str:
@@ -234,21 +242,34 @@ class PlannedDataset:
 
     Attributes:
         judges: the models that judge its answers; none if none is needed.
+        further: the same questions with each further evaluator; each has its own postprocessors and judges.
     """
 
-    def __init__(self, spec: DatasetSpec, judges: Sequence[PlannedModel] = (), data: Dataset | None = None) -> None:
+    def __init__(
+        self,
+        spec: DatasetSpec,
+        judge_of: Callable[[ModelSpec], PlannedModel] | None = None,
+        data: Dataset | None = None,
+    ) -> None:
         """Plan a dataset.
 
         Args:
             spec: what the config says.
-            judges: the judges of its answers.
+            judge_of: plans a judge of its answers; None lets it have judges of its own.
             data: the questions, where they are not those that the config names.
         """
         self.spec = spec
-        self.judges = judges
+        judge = spec.eval.judge
+        self.judges = tuple(map(judge_of or PlannedModel, judge.models if judge else ()))
+        self.further = tuple(_SameQuestions(self, one, judge_of) for one in spec.eval.further)
         self.lock = RLock()
         if data is not None:
             PlannedDataset.data.keep(self, data)
+
+    @property
+    def scorings(self) -> tuple[PlannedDataset, ...]:
+        """The dataset with each of its evaluators, the headline first."""
+        return (self, *self.further)
 
     @built_once
     def data(self) -> Dataset:
@@ -355,19 +376,50 @@ class PlannedDataset:
 
         This one forgets its rows.
         """
-        if not any(judge in judges for judge in self.judges):
+        if not any(judge in judges for scoring in self.scorings for judge in scoring.judges):
             return self
+        self.release()
         other = copy(self)
         other.lock = RLock()
         other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
-        self.release()
+        other.further = tuple(one.of_questions(other, judges) for one in self.further)
         return other
 
     def release(self) -> None:
         """Forget rows and shots, which may be many; they are read again if they are needed again."""
-        PlannedDataset.data.forget(self)
-        PlannedDataset.shot_ids.forget(self)
-        PlannedDataset.train_row.forget(self)
+        for one in self.scorings:
+            PlannedDataset.data.forget(one)
+            PlannedDataset.shot_ids.forget(one)
+            PlannedDataset.train_row.forget(one)
+
+
+class _SameQuestions(PlannedDataset):
+    """The questions of a dataset with a further evaluator.
+
+    Args:
+        questions: the dataset.
+        scoring: the evaluator, with what it needs.
+        judge_of: as for `PlannedDataset`.
+    """
+
+    def __init__(
+        self, questions: PlannedDataset, scoring: EvalSpec, judge_of: Callable[[ModelSpec], PlannedModel] | None
+    ) -> None:
+        super().__init__(replace(questions.spec, eval=scoring), judge_of)
+        self._questions = questions
+
+    @built_once
+    def data(self) -> Dataset:
+        """The rows of the dataset."""
+        return self._questions.data
+
+    def of_questions(self, questions: PlannedDataset, judges: Mapping[PlannedModel, PlannedModel]) -> _SameQuestions:
+        """Return the same evaluator of other questions, with other judges: earlier → new."""
+        other = copy(self)
+        other.lock = RLock()
+        other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
+        other._questions = questions
+        return other
 
 
 class PlannedModel:

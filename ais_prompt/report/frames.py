@@ -104,7 +104,7 @@ def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[dict[str, Any]]:
     """
     names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
     for sample in read_samples(task, folder):
-        values = sample.score.values if sample.score else {}
+        values = sample.score.all_values if sample.score else {}
         yield {
             **names,
             **_row(sample.prediction, sample.score),
@@ -248,7 +248,14 @@ def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
 
 def _scores(run: StoredResults) -> Any:
     outcomes = [
-        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_reference)
+        TaskOutcome(
+            task.model,
+            task.dataset,
+            task.scores,
+            predictions_only=not task.scores,
+            is_reference=task.spec.is_reference,
+            variant=task.spec.columns,
+        )
         for task in run.tasks
     ]
     return scores_table(summary_rows(outcomes))

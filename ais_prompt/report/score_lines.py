@@ -61,7 +61,7 @@ def print_score_lines(
     common += f" · {BOLD}" if best and console.is_terminal else ""
     for caption in textwrap.wrap(common, max(console.width, 1)):
         console.print(Text(caption, "dim"), soft_wrap=True)
-    told: set[tuple[str, str]] = set()
+    told: dict[tuple[str, str], set[tuple[int | None, ...]]] = {}
     for number, row in enumerate(rows):
         if number and rows[number - 1].dataset in groups and row.dataset not in groups:
             console.print()
@@ -71,8 +71,11 @@ def print_score_lines(
         if with_spans:
             line.append(f"  {spans[number]:<{span_width}}")
         task = (row.dataset, row.model)
-        states = {} if task in told or row.dataset in groups else states_of(row, golds.get(task, 0))
-        told.add(task)
+        # The counts of a task once, and again for an evaluator that has others.
+        counts, shown = tuple(getattr(row, status) for status in STATUSES), told.setdefault(task, set())
+        is_new = counts not in shown and row.dataset not in groups
+        states = states_of(row, 0 if shown else golds.get(task, 0)) if is_new else {}
+        shown.add(counts)
         words = Text(" · ").join(
             Text(f"{count:,} {term(word) if console.is_terminal else word}", _STYLES.get(word, ""))
             for word, count in states.items()

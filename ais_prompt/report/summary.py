@@ -53,7 +53,7 @@ _NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?",
 
 
 def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
-    """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all.
+    """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all. The same file is kept.
 
     Args:
         folder: where they are written.
@@ -65,9 +65,13 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
     """
     texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
     for ending, text in texts.items():
-        with replacing(folder / f"summary.{ending}", json=ending == "json") as stream:
-            # A lone surrogate has no bytes in UTF-8; JSON reads the escape back as it was.
-            stream.write(text.encode("utf-8", "backslashreplace"))
+        path = folder / f"summary.{ending}"
+        # A lone surrogate has no bytes in UTF-8; JSON reads the escape back as it was.
+        content = text.encode("utf-8", "backslashreplace")
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        with replacing(path, json=ending == "json") as stream:
+            stream.write(content)
 
 
 def _plain(rows: Sequence[Row]) -> str:

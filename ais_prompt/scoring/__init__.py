@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         scoring,
     )
     from ais_prompt.scoring.scorers import scorer_of
+    from ais_prompt.scoring.unchanged import score_what_changed, scoring_stamp
     from ais_prompt.scoring.worker import Scored, answers_to_judge, has_own_parts, read_values
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -18,6 +18,7 @@ from ais_prompt.utils import counted, listed
 NAIVE, WEIGHTED = AVERAGES
 _NOT_RUN: Final = "no score"
 """Note of a part that is not in the run."""
+_NO_WEIGHT: Final = "no average: all its weights are 0"
 SMALLEST: Final = 0.01
 """In a harmonic mean, what a fraction that is not above 0 counts as. Source: OpenCompass, ``DefaultSummarizer``."""
 
@@ -76,16 +77,25 @@ class _Averages:
     def add(self, group: SummaryGroup, model: str) -> None:
         """Add the average of a group, and the weighted one if it has weights; or why there is none."""
         rows = [self._find(entry, model) for entry in group.subsets]
-        if note := _why_none(rows):
+        weighing = self._weighing(group, model)
+        given = [row.score or 0.0 for row in weighing]
+        if note := _why_none(rows) or _why_none(weighing) or ("" if any(given) or not given else _NO_WEIGHT):
             self.rows += [Row(group.name, model, metric, note=note) for metric in group.metrics]
         elif group.kind != "average" or group.transforms:
-            self.rows.append(_combined(group, rows))
+            self.rows.append(_combined(group, rows, given or _weights(group, rows)))
         else:
             if group.metric is None:
                 self._add(group, NAIVE, rows, [1.0] * len(rows))
             if group.metric is not None or group.weights is not None:
-                parts = self._datasets(group, rows) if isinstance(group.weights, str) else rows
-                self._add(group, group.metric or WEIGHTED, parts, _weights(group, parts))
+                by_size = isinstance(group.weights, str) and not given
+                parts = self._datasets(group, rows) if by_size else rows
+                self._add(group, group.metric or WEIGHTED, parts, given or _weights(group, parts))
+
+    def _weighing(self, group: SummaryGroup, model: str) -> list[Row]:
+        """Return the scores that are the weights of the parts, if a metric is."""
+        if not isinstance(group.weights, str) or not group.weights.startswith("@"):
+            return []
+        return [self._find(SummaryEntry(entry.name, group.weights[1:]), model) for entry in group.subsets]
 
     def _find(self, entry: SummaryEntry, model: str) -> Row:
         """Return the score that goes into an average; the main one if no metric is named."""
@@ -125,11 +135,10 @@ def _with_reason(row: Row) -> str:
     return row.dataset if reason == _NOT_RUN else f"{row.dataset} ({reason})"
 
 
-def _combined(group: SummaryGroup, rows: Sequence[Row]) -> Row:
+def _combined(group: SummaryGroup, rows: Sequence[Row], weights: Sequence[float]) -> Row:
     """Return the row of a score that is no mean of its parts, which has no interval."""
     fraction = rows[0].fraction
     values = [_transformed(group, row) for row in rows]
-    weights = _weights(group, rows)
     try:
         score = _value(group.kind, values, weights)
     except (ValueError, ZeroDivisionError) as error:

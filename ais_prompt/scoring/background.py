@@ -41,17 +41,18 @@ class AnsweredTask(Struct, frozen=True):
 
     Attributes:
         task: which one.
-        asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
+        asked, stopped_of, earlier: as for `ais_prompt.scoring.unchanged.score_what_changed`.
     """
 
     task: Task
     asked: int | None
     stopped_of: int | None
+    earlier: str = ""
 
     @property
     def needs_judge(self) -> bool:
         """Whether judges have to be asked before it can be scored."""
-        return bool(self.task.dataset.judges) and not self.task.spec.is_reference
+        return any(scoring.dataset.judges for scoring in self.task.scorings)
 
 
 class BackgroundScoring:
@@ -202,7 +203,14 @@ class BackgroundScoring:
                 return
 
     def _score_in_worker(self, answered: AnsweredTask) -> Scored:
-        call = ScoreCall(answered.task.spec, self._folder, answered.asked, answered.stopped_of, audits=self._audits)
+        call = ScoreCall(
+            answered.task.spec,
+            self._folder,
+            answered.asked,
+            answered.stopped_of,
+            answered.earlier,
+            audits=self._audits,
+        )
         found = self._process.do(call)
         assert isinstance(found, Scored)
         for level, name, text in found.log:

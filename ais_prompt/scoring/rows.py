@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, convert
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.metrics import Z
-from ais_prompt.types import STATUSES, Score
+from ais_prompt.types import STATUSES, Score, VariantColumns
 
 REFERENCE_NOTE: Final = "not scored: the others are compared with it"
 """The note of a row of reference answers, which no gate concerns."""
@@ -34,6 +34,7 @@ class TaskOutcome(Struct, frozen=True):
         predictions_only: True if the task has no evaluator, or scoring was not requested.
         is_reference: whether its answers are those that other models are compared with; it has no scores then.
         samples: of a task that failed, as far as that is known.
+        variant: what distinguishes it from other variants.
 
     Raises:
         ValueError: not exactly one of the three is given.
@@ -46,6 +47,7 @@ class TaskOutcome(Struct, frozen=True):
     predictions_only: bool = False
     is_reference: bool = False
     samples: int | None = None
+    variant: VariantColumns = VariantColumns()
 
     def __post_init__(self) -> None:
         if [bool(self.scores), self.error is not None, self.predictions_only].count(True) != 1:
@@ -83,6 +85,9 @@ class Row(Struct, frozen=True):
         lower_is_better: whether less of the metric is better, as of a perplexity.
         unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
+        base_model, base_dataset: of a variant, the names that all its variants share; else empty.
+        prompt: of a variant, the name of its prompt.
+        options: of a variant, JSON of its options.
     """
 
     dataset: str
@@ -112,6 +117,10 @@ class Row(Struct, frozen=True):
     lower_is_better: bool = False
     unscored: str = ""
     note: str = ""
+    base_model: str = ""
+    base_dataset: str = ""
+    prompt: str = ""
+    options: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, one for each column."""
@@ -138,7 +147,11 @@ class Row(Struct, frozen=True):
 
 def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
     """Return one row for each metric of each task, in order; a task without scores has one row with a note."""
-    return [row for outcome in outcomes for row in _rows(outcome)]
+    return [
+        replace(row, **asdict(outcome.variant)) if outcome.variant.base_model else row
+        for outcome in outcomes
+        for row in _rows(outcome)
+    ]
 
 
 def score_row(dataset: str, model: str, score: Score) -> Row:
@@ -158,7 +171,10 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         fraction=score.fraction,
         n=score.n,
         of=score.of,
-        **{status: score.counts[status] for status in STATUSES},
+        scored=score.counts["scored"],
+        unparsed=score.counts["unparsed"],
+        truncated=score.counts["truncated"],
+        failed=score.counts["failed"],
         repeats=score.repeats,
         refused=score.refused,
         questions=score.questions,

@@ -21,12 +21,12 @@ from ais_prompt.evaluators import (
     Evaluator,
     JudgedBatchEvaluator,
     JudgeEvaluator,
-    unread_value,
 )
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
 from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.answers import RepeatScorer
+from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
 from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results
@@ -67,15 +67,29 @@ def score_task(
     if task.spec.dataset.keeps_scores:
         logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
         return stored_scores(task.spec, folder)
-    evaluator = task.dataset.evaluator
-    if evaluator is None or not task.spec.is_scored:
+    if not (scorings := task.scorings):
         return []
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    if stopped_of is not None and next(read_predictions(path, with_prompts=False), None) is None:
+        return _not_asked(task, folder, scorings, stopped_of)
+    found = [_score_by(scoring, folder, asked, stopped_of, audits=audits) for scoring in scorings]
+    # Written: the scores first, which are all that most readers want.
+    scores, head = joined_scores(found), joined_head(found)
+    head["scores"] = [score.to_json() for score in scores]
+    write_results(folder.results(head["model"], head["dataset"]), head, map(SampleScore.to_json, joined_samples(found)))
+    return scores
+
+
+def _score_by(
+    task: Task, folder: RunFolder, asked: int | None, stopped_of: int | None, *, audits: bool
+) -> ScoredByEvaluator:
+    """Score the predictions of a task with one of its evaluators; the arguments are those of `score_task`."""
+    evaluator = task.dataset.evaluator
+    assert evaluator is not None  # `Task.scorings` has those that score
     # Read one at a time: a task may have millions of predictions. The first one tells how many answers a question has.
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
-        if stopped_of is not None:
-            return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     scorer = scorer_with_verdicts(task, folder, evaluator, first)
     # Scored, in the one loop of `_sample_scores`, and kept on disk beyond a few.
@@ -102,10 +116,7 @@ def score_task(
         if is_answered:
             head["doubt"] = shown
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
-    # Written: the scores first, which are all that most readers want.
-    details = (_read(sample, evaluator).to_json() for sample in samples)
-    write_results(folder.results(head["model"], head["dataset"]), head, details)
-    return scores
+    return ScoredByEvaluator(task.spec.dataset.eval.name, evaluator, scores, samples, head)
 
 
 def _aggregated(
@@ -155,29 +166,24 @@ def _of_whole_set(score: Score, drawn: int, population: int) -> Score:
     return replace(score, interval=interval, stderr=stderr, population=population)
 
 
-def _read(sample: SampleScore, evaluator: Evaluator) -> SampleScore:
-    """Return a sample with its values, where it was unread before the evaluator had named its metrics.
-
-    Files leave out the values of an unread answer then, and mean 0, which is the best where less is better.
-    """
-    if sample.values or sample.status in ("scored", "failed"):
-        return sample
-    values = {metric: unread_value(evaluator, metric) for metric in evaluator.metrics}
-    return replace(sample, values=values) if any(values.values()) else sample
-
-
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
     names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
     isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, RunsPrograms) else {}
     return {**names, "scores": [score.to_json() for score in scores], **isolation}
 
 
-def _not_asked(task: Task, folder: RunFolder, evaluator: Evaluator, questions: int) -> list[Score]:
+def _not_asked(task: Task, folder: RunFolder, scorings: Sequence[Task], questions: int) -> list[Score]:
     """Write the results of a task of which no sample was asked yet: ``0 of N``."""
-    score = Score(evaluator.metrics[0], None, None, 0, dict.fromkeys(STATUSES, 0), of=questions)
+    found = []
+    for one in scorings:
+        evaluator = one.dataset.evaluator
+        assert evaluator is not None
+        score = Score(evaluator.metrics[0], None, None, 0, dict.fromkeys(STATUSES, 0), of=questions)
+        found.append(ScoredByEvaluator(one.spec.dataset.eval.name, evaluator, [score], (), {}))
+    scores = joined_scores(found)
     names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
-    write_results(folder.results(*names.values()), {**names, "scores": [score.to_json()]}, ())
-    return [score]
+    write_results(folder.results(*names.values()), {**names, "scores": [score.to_json() for score in scores]}, ())
+    return scores
 
 
 def isolation_of(dataset: PlannedDataset) -> str | None:
@@ -186,8 +192,10 @@ def isolation_of(dataset: PlannedDataset) -> str | None:
     Raises:
         AisPromptError: the evaluator cannot be made.
     """
-    evaluator = dataset.evaluator
-    return evaluator.isolation if isinstance(evaluator, RunsPrograms) else None
+    for scoring in dataset.scorings:
+        if isinstance(evaluator := scoring.evaluator, RunsPrograms):
+            return evaluator.isolation
+    return None
 
 
 def _stopped(score: Score, questions: int) -> Score:

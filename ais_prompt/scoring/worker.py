@@ -23,11 +23,12 @@ from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError, DataError, PartError
 from ais_prompt.evaluators import JudgedBatchEvaluator
 from ais_prompt.plan import Task
-from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
-from ais_prompt.scoring.score import isolation_of, score_task
+from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry
+from ais_prompt.scoring.score import isolation_of
 from ais_prompt.scoring.scorers import answers_of, scorer_of
+from ais_prompt.scoring.unchanged import is_of_program, score_what_changed
 from ais_prompt.store import RunFolder, read_predictions
-from ais_prompt.types import Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class ScoreCall(Struct, frozen=True):
     """A task to be scored.
 
     Attributes:
-        task, folder, asked, stopped_of, audits: as for `ais_prompt.scoring.score.score_task`.
+        task, folder, asked, stopped_of, earlier, audits: as for `score_what_changed`.
         parts: where the caller finds the parts of its own, see `parts_of`; `ScoringProcess.do` puts them in.
     """
 
@@ -62,6 +63,7 @@ class ScoreCall(Struct, frozen=True):
     folder: RunFolder
     asked: int | None
     stopped_of: int | None
+    earlier: str = ""
     parts: Sequence[str] = ()
     audits: bool = False
 
@@ -72,6 +74,7 @@ class Scored(Struct, frozen=True):
     Attributes:
         scores: none if there was an error.
         isolation: how the programs of its answers were kept apart from the machine; None if none were run.
+        stamp: of `scoring_stamp`.
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
@@ -79,6 +82,7 @@ class Scored(Struct, frozen=True):
 
     scores: Sequence[Score] = ()
     isolation: str | None = None
+    stamp: str = ""
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
@@ -104,13 +108,10 @@ def parts_of(task: TaskSpec) -> list[str]:
     Raises:
         AisPromptError: there is no such part.
     """
-    spec = task.dataset.eval
-    named = (
-        (EVALUATORS, spec.evaluator),
-        (POSTPROCESSORS, spec.pred_postprocessor),
-        (POSTPROCESSORS, spec.dataset_postprocessor),
-        (INFERENCERS, task.dataset.infer.inferencer),
-    )
+    named: list[tuple[PartRegistry, PartSpec | None]] = [(INFERENCERS, task.dataset.infer.inferencer)]
+    for spec in task.dataset.eval.by_evaluator:
+        named += [(EVALUATORS, spec.evaluator)]
+        named += [(POSTPROCESSORS, part) for part in (spec.pred_postprocessor, spec.dataset_postprocessor)]
     parts = [registry.get(part.type) for registry, part in named if part is not None]
     return [f"{part.__module__}:{getattr(part, '__qualname__', type(part).__qualname__)}" for part in parts]
 
@@ -123,18 +124,10 @@ def has_own_parts(task: TaskSpec) -> bool:
     Raises:
         AisPromptError: there is no such part.
     """
-    spec = task.dataset.eval
-    scoring = (spec.evaluator, spec.pred_postprocessor, spec.dataset_postprocessor)
+    each = task.dataset.eval.by_evaluator
+    scoring = [part for one in each for part in (one.evaluator, one.pred_postprocessor, one.dataset_postprocessor)]
     types = (kind for part in scoring if part for kind in (part.type, *part_types(part.args)))
-    return not all(map(_is_ours, types))
-
-
-def _is_ours(kind: Any) -> bool:
-    for registry in (EVALUATORS, POSTPROCESSORS):
-        if kind in registry.names() or "." in str(kind):  # others would be looked for in all installed packages
-            with suppress(AisPromptError):
-                return is_shipped(registry.get(kind))
-    return False
+    return not all(map(is_of_program, types))
 
 
 def is_risky(task: Task) -> bool:
@@ -169,7 +162,8 @@ def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
     if parts_of(spec) != parts:
         raise RuntimeError("a part has changed in a new process")
     task = Task.of(spec)
-    _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
+    for one in task.dataset.scorings:
+        _ = (one.evaluator, one.answer_of, one.gold_of, one.has_turns)
     return task
 
 
@@ -191,8 +185,10 @@ def _score(call: ScoreCall) -> Scored:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):
         try:
-            scores = score_task(task, call.folder, call.asked, call.stopped_of, audits=call.audits)
-            return Scored(scores, isolation_of(task.dataset), log=log)
+            scores, stamp = score_what_changed(
+                task, call.folder, call.asked, call.stopped_of, earlier=call.earlier, audits=call.audits
+            )
+            return Scored(scores, isolation_of(task.dataset), stamp, log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)
 
@@ -328,14 +324,20 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     Raises:
         AisPromptError: the predictions cannot be read, or a part cannot be made.
     """
-    from ais_prompt.judges import Question, fields_of_questions, reference_answer_of
+    from ais_prompt.judges import Question, Rivals, fields_of_questions, reference_answer_of
 
     if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
         return _of_batches(task, evaluator, folder)
     noted: dict[str, Question] = {}
-    reference = reference_answer_of(task, folder) if task.spec.reference_answers is not None else None
+    judge = task.spec.dataset.eval.judge
+    references = judge.reference_answers if judge is not None else None
+    rivals = Rivals(task, folder) if references is not None and references.models else None
+    reference = reference_answer_of(task, folder) if references is not None and rivals is None else None
 
     def note(sample: SampleScore, prediction: Prediction) -> list[Replies]:
+        if rivals is not None:
+            noted.update((one.id, one) for one in rivals.questions(sample, prediction))
+            return []
         for name, fields in fields_of_questions(sample, prediction, reference):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
@@ -347,7 +349,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
         assert scorer is not None  # there is an evaluator, which needs a judge
         with suppress(DataError, PartError):  # raised again when the sample is scored
             scorer.score(prediction)
-    return list(noted.values())
+    return sorted(noted.values(), key=lambda one: one.round)
 
 
 def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) -> list[Question]:

@@ -269,7 +269,7 @@ def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
 
 def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
     """Add the answers of judges in one run folder to the journals of another, so that no verdict is asked twice."""
-    for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
+    for journal in source.root.glob("judge/**/journal/*/*.jsonl"):
         path = target.root / journal.relative_to(source.root)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)

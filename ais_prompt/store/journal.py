@@ -5,7 +5,9 @@ One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``
 - ``former``: the key of an earlier version whose answer it repeats,
 - ``retries``: the key of a truncated answer; the answer of this line takes its place,
 - ``files``: the media files that were sent, each with ``path``, ``mime``, ``bytes`` and ``sha256``,
-- ``times``: when the steps of a request happened, if a load was measured.
+- ``times``: when the steps of a request happened, if a load was measured,
+- ``step`` and ``request``: the number of the request in a sample of an agent, with its prompt and options,
+- ``begun``: true if a tool was about to be called; the line with its result follows.
 
 The file is append-only. A killed process leaves at most one torn line at the end, which is cut off when the journal is
 opened again. The file is flushed to the disk when it is closed; until then the operating system writes it within about
@@ -36,10 +38,11 @@ from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.store.layout import safe_name
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.store.writer_lock import try_file_lock
-from ais_prompt.types import Completion, FinishReason, Request
+from ais_prompt.types import Completion, FinishReason, Request, decoding_to_json, prompt_to_json
 from ais_prompt.utils import Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
 
 logger = logging.getLogger(__name__)
+_UNREADABLE: Final = "repair the disk, or start a new run without -r"
 
 
 class Journal:
@@ -49,6 +52,7 @@ class Journal:
         path: the file.
         skipped: number of lines that could not be read when it was opened; their requests are sent again.
         has_former_keys: whether it had answers of an earlier version when it was opened.
+        steps: number of answers to agents when it was opened.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -56,6 +60,8 @@ class Journal:
         self.path = path
         self.skipped = 0
         self.has_former_keys = False
+        self.steps = 0
+        self._begun: set[str] = set()  # keys of calls of tools without a result
         self._descriptor = descriptor
         self._lines: BinaryIO | None = None  # to read, where there is something to be read
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
@@ -89,12 +95,13 @@ class Journal:
         Raises:
             StoreError: the file cannot be read.
         """
-        if key not in self._answers:
+        if (place := self._answers.get(key)) is None:
             return None
-        with self._reading() as lines:
-            lines.seek(self._answers[key])
+        with reading(self.path, fix=_UNREADABLE):
+            lines = self._reader()
+            lines.seek(place)
             line = lines.readline()
-        return _completion(_parse(line)[0].completion)
+        return _answer_in(line)
 
     def adopt(self, former: str, key: str, request: Request) -> Completion | None:
         """Return the answer under an earlier version's key, and store it under its present key; None if there is none.
@@ -119,6 +126,7 @@ class Journal:
         findable: bool = False,
         former: str | None = None,
         times: Mapping[str, Any] | None = None,
+        begun: bool = False,
     ) -> None:
         """Write a finished request. After this, it survives the end of the process.
 
@@ -129,6 +137,7 @@ class Journal:
             findable: whether `get` finds the answer at once, which takes memory; else after the next opening.
             former: the key of an earlier version that the answer was found under.
             times: when its steps happened; None if no load is measured.
+            begun: whether the request is about to begin; the completion is the failure that a crash leaves behind.
 
         Raises:
             StoreError: it cannot be written, for example because the disk is full; the journal is unchanged.
@@ -144,6 +153,8 @@ class Journal:
                     "repeat": request.repeat,
                     **({"files": files} if (files := noted_files(request.prompt)) else {}),
                     **({} if times is None else {"times": times}),
+                    **({} if request.step is None else {"step": request.step, "request": _asked(request)}),
+                    **({"begun": True} if begun else {}),
                     "completion": completion.to_json(),
                 }
             )
@@ -153,6 +164,10 @@ class Journal:
             # Only now: an answer that is not on its way to the disk must not be found.
             self._answers[key] = self._end
         self._end += len(line)
+
+    def was_cut_off(self, key: str) -> bool:
+        """Return whether an earlier session began a call of a tool, and ended before its result was known."""
+        return key in self._begun
 
     def close(self) -> None:
         """Flush the file to disk and close it. May be called more than once."""
@@ -172,13 +187,11 @@ class Journal:
     ) -> None:
         self.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[BinaryIO]:
+    def _reader(self) -> BinaryIO:
         """Return a stream of its own to read: its position does not move when the journal is written."""
-        with reading(self.path, fix="repair the disk, or start a new run without -r"):
-            if self._lines is None:
-                self._lines = self.path.open("rb")
-            yield self._lines
+        if self._lines is None:
+            self._lines = self.path.open("rb")
+        return self._lines
 
     def _close_files(self) -> None:
         if self._lines is not None:
@@ -189,8 +202,8 @@ class Journal:
 
     def _load(self) -> None:
         line = b""
-        with self._reading() as lines:
-            for line in lines:
+        with reading(self.path, fix=_UNREADABLE):
+            for line in self._reader():
                 self._index(line)
         self.has_former_keys = any(map(is_former_key, self._answers))
         if line and not line.endswith(b"\n"):
@@ -205,7 +218,11 @@ class Journal:
             # The unfinished line of a killed process is no loss: its request was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
+            if found.begun:
+                self._begun.add(found.key)
             if is_answer:
+                self._begun.discard(found.key)
+                self.steps += found.step is not None and found.key not in self._answers
                 # The line repeats the answer of an earlier version, whose key is not looked up any more.
                 self._answers.pop(found.former, None)
                 self._answers.update(dict.fromkeys(found.keys, self._end))
@@ -353,11 +370,24 @@ class _Line(Struct):
     completion: Raw
     former: str = ""
     retries: str = ""
+    step: int | None = None
+    begun: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that the answer is found under."""
         return (self.key, self.retries) if self.retries else (self.key,)
+
+
+class _Answered(Struct):
+    """A line of a journal of which only the answer is wanted."""
+
+    completion: Completion
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """Return a request as an agent made it; that of other samples can be made again from the data."""
+    return {"prompt": prompt_to_json(request.prompt), "decoding": decoding_to_json(request.decoding)}
 
 
 class _Stored(Completion, frozen=True, kw_only=True):
@@ -368,6 +398,7 @@ class _Stored(Completion, frozen=True, kw_only=True):
 
 
 _LINE: Final = Decoder(_Line)
+_ANSWERED: Final = Decoder(_Answered)
 _STORED: Final = Decoder(_Stored)
 _COMPLETION: Final = Decoder(Completion)
 
@@ -385,6 +416,14 @@ def _parse(line: bytes) -> tuple[_Line, bool]:
         return convert({**values, "completion": Raw(encode(completion.to_json()))}, _Line), completion.failure is None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"the line is not of a journal: {error!r}") from None
+
+
+def _answer_in(line: bytes) -> Completion:
+    """Read the completion in a line that `_parse` has accepted."""
+    try:
+        return _ANSWERED.decode(line).completion
+    except (ValueError, RecursionError):  # a lone surrogate or NaN, or an earlier version
+        return _completion(_parse(line)[0].completion)
 
 
 def _completion(content: bytes | Raw) -> Completion:

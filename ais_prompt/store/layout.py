@@ -136,9 +136,20 @@ class RunFolder(Struct, frozen=True):
         """A file about the performance of a model under the load of a dataset, such as ``_schedule.jsonl``."""
         return self._of_task("performances", model_abbr, dataset_abbr, ending)
 
-    def judge(self, model_abbr: str) -> RunFolder:
-        """The verdicts of judges on the answers of a model: a journal and predictions, like those of a run."""
-        return RunFolder(self.root / "judge" / safe_name(model_abbr))
+    def judge(self, model_abbr: str, evaluator: str = "") -> RunFolder:
+        """The verdicts of judges on the answers of a model: a journal and predictions, like those of a run.
+
+        Args:
+            model_abbr: the model.
+            evaluator: the name of the evaluator that asks them, of several.
+        """
+        folder = self.root / "judge" / safe_name(model_abbr)
+        return RunFolder(folder / "by" / safe_name(evaluator) if evaluator else folder)
+
+    def judges(self, model_abbr: str) -> list[RunFolder]:
+        """The verdicts of the judges of each evaluator on the answers of a model."""
+        folder = self.judge(model_abbr)
+        return [folder, *(RunFolder(path) for path in sorted(folder.root.glob("by/*")))]
 
     def _of_task(self, kind: str, model_abbr: str, dataset_abbr: str, ending: str) -> Path:
         return self.root / f"{kind}/{safe_name(model_abbr)}/{safe_name(dataset_abbr)}{ending}"

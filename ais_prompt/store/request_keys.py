@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.types import Decoding, Execution, LikelihoodQuery, Request, decoding_to_json, prompt_to_json
+from ais_prompt.types import (
+    Decoding,
+    Execution,
+    LikelihoodQuery,
+    Request,
+    ToolRun,
+    decoding_to_json,
+    prompt_to_json,
+)
 from ais_prompt.utils import canonical, digest, text_digest
 
 VERSION: Final = 2
@@ -28,7 +36,7 @@ class RequestKeys:
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._model = canonical(identity)
-        self._decoding: Decoding | LikelihoodQuery | Execution | None = None
+        self._decoding: Decoding | LikelihoodQuery | Execution | ToolRun | None = None
         self._head = ""
 
     def __call__(self, request: Request) -> str:
@@ -39,8 +47,9 @@ class RequestKeys:
                 f'{{"model":{self._model},"request":{{"decoding":{canonical(decoding_to_json(request.decoding))}'
             )
         prompt = canonical(prompt_to_json(request.prompt))
+        sample = "" if request.step is None else f'"sample":{canonical(request.sample_id)},'
         found = text_digest(
-            f'{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},'
+            f'{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},{sample}'
             f'"turn":{request.turn}}}}}'
         )
         return _PREFIX + found

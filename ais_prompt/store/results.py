@@ -166,7 +166,8 @@ def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
     Raises:
         StoreError: as `read_scores`.
     """
-    for detail in read_details(path):
+    evaluator = next((score.evaluator for score in read_scores(path) if score.metric == metric), "")
+    for detail in (sample.by(evaluator) for sample in read_details(path)):
         values = detail.values
         if detail.status != "failed" and (metric in values or not values):
             yield detail.sample_id if detail.cluster is None else detail.cluster, values.get(metric, 0.0)
@@ -194,6 +195,8 @@ class RunFile(TypedDict, total=False):
         config_digest: digest of ``config.py``.
         versions: package → its version, and that of Python.
         tasks: ``model/dataset`` → the facts of the task.
+        stamps: ``model/dataset`` → digest of its scores and of all that decided them, where that is known: they are
+            not computed again while it is the same.
         used: requests, tokens and costs of all sessions.
     """
 
@@ -204,6 +207,7 @@ class RunFile(TypedDict, total=False):
     config_digest: str
     versions: dict[str, Any]
     tasks: dict[str, TaskFacts]
+    stamps: dict[str, str]
     used: Used
 
 
@@ -242,7 +246,7 @@ class Results(TypedDict):
         isolation: how programs of answers were kept apart from the machine.
         repeatability: how much the answers to one question differ, where it is asked several times.
         extraction: the scores under other plausible postprocessors.
-        details: one for each sample, one a line.
+        details: one for each sample, one a line; with several evaluators the headline's, and the others in ``further``.
     """
 
     model: NotRequired[str]

@@ -94,6 +94,7 @@ class RunRecord:
             "config_digest": digest(config),
             "versions": versions(),
             "tasks": before.get("tasks", {}),
+            "stamps": dict(before.get("stamps", {})),
         }
         self._used_before = Used.from_json(before.get("used", {}))
         if "used" in before:
@@ -130,6 +131,16 @@ class RunRecord:
         """Record how the programs of a task's answers were isolated in this session."""
         self._session.setdefault("isolation", {})[task.name] = isolation
         self._write_at_times()
+
+    def add_stamp(self, task: TaskSpec, stamp: str) -> None:
+        """Record what decided the scores of a task; an empty stamp if that is not known."""
+        self._values["stamps"].pop(task.name, None)
+        if stamp:
+            self._values["stamps"][task.name] = stamp
+
+    def stamp(self, task: TaskSpec) -> str:
+        """Return the record of `add_stamp`; empty if there is none."""
+        return str(self._values["stamps"].get(task.name, ""))
 
     def note_used(self, used: Used) -> None:
         """Record the usage of this session so far, and of all sessions."""

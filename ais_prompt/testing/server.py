@@ -14,6 +14,8 @@ Started with ``python -m ais_prompt.testing.server``; the first line that it pri
     GET  /requests  every request so far: path, body, and whether it had a key (never the key)
     PUT  /script    a new script; counting starts again
 
+Batches are in `ais_prompt.testing.batches`.
+
 Log-probabilities (``echo`` and ``logprobs`` of completions, ``prompt_logprobs`` of vLLM) are those of
 `ais_prompt.testing.scoring`.
 """
@@ -35,15 +37,10 @@ from typing import IO, Any
 
 from aiohttp import web
 
-from ais_prompt.testing.answers import MockReply, answer_body, default_answer, error_body, models_body, question_of
-from ais_prompt.testing.apis import (
-    error_of_messages,
-    generate_body,
-    message_body,
-    message_fault,
-    response_body,
-    response_fault,
-)
+from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
+from ais_prompt.testing.answers import default_answer, models_body, question_of
+from ais_prompt.testing.apis import generate_body, message_fault, response_fault
+from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
 from ais_prompt.testing.stream import stream_answer
@@ -96,6 +93,8 @@ class MockServer:
         self._crash_after = crash_after
         self._script = Script(rules)
         self._book = Book()
+        self._batched = 0
+        self._batches = BatchDesk(self._answer_in_batch)
 
     def app(self) -> web.Application:
         """The application to be served."""
@@ -113,6 +112,7 @@ class MockServer:
         app.router.add_get("/stats", self.stats)
         app.router.add_get("/requests", self.requests)
         app.router.add_put("/script", self.script)
+        self._batches.routes(app)
         return app
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
@@ -177,13 +177,20 @@ class MockServer:
             return await stream_answer(request, body, rule, self._answer(request.path, rule, body, number))
         return _reply(request, rule, self._answer(request.path, rule, body, number))
 
+    def _answer_in_batch(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        """Answer one request of a batch as the script says, with its status, body and answer."""
+        self._batched += 1
+        rule = self._script.rule_for(self._batched, question_of(body), body)
+        answer = self._answer(path, rule, body, self._batched)
+        return rule.status, answer if rule.body is None else rule.body
+
     def _answer(self, path: str, rule: ReplyRule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:
         body = rule.heard(asked)
         words = "" if rule.tool_calls else default_answer(question_of(asked))
         text = words if rule.answer is None else rule.answer
         forms = {"responses": response_body, "messages": message_body, "generate": generate_body}
         write = forms.get(path.rpartition("/")[2], answer_body)
-        answer = write(body, number, MockReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
+        answer = write(body, number, WrittenReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:

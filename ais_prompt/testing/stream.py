@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from ais_prompt.testing.answers import words_of
-from ais_prompt.testing.apis import message_events, response_events
+from ais_prompt.models import chat_events, message_events, response_events
 from ais_prompt.testing.script import ReplyRule
 
 
@@ -34,32 +32,4 @@ async def stream_answer(
 def _events_of(path: str, body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
     if path.endswith("/responses"):
         return response_events(answer)
-    return message_events(answer) if path.endswith("/messages") else _events(body, answer)
-
-
-def _events(body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
-    chat = "messages" in body
-    [choice] = answer["choices"]
-    message = choice.get("message", {})
-    shared = {key: answer[key] for key in ("id", "created", "model")}
-    shared["object"] = "chat.completion.chunk" if chat else answer["object"]
-
-    def chunk(fields: Mapping[str, Any], reason: str | None = None) -> str:
-        piece = {"delta": fields} if chat else fields
-        return json.dumps({**shared, "choices": [{"index": 0, **piece, "finish_reason": reason}]})
-
-    if chat:
-        yield chunk({"role": "assistant", "content": ""})
-    for word in words_of(message.get("reasoning_content", "")):
-        yield chunk({"reasoning_content": word})
-    for number, call in enumerate(message.get("tool_calls", ())):
-        name, arguments = call["function"]["name"], call["function"]["arguments"]
-        yield chunk({"tool_calls": [{"index": number, **call, "function": {"name": name, "arguments": ""}}]})
-        for word in words_of(arguments):
-            yield chunk({"tool_calls": [{"index": number, "function": {"arguments": word}}]})
-    for word in words_of((message["content"] or "") if chat else choice["text"]):
-        yield chunk({"content": word} if chat else {"text": word})
-    yield chunk({} if chat else {"text": ""}, choice["finish_reason"])
-    if body.get("stream_options", {}).get("include_usage"):
-        yield json.dumps({**shared, "choices": [], "usage": answer["usage"]})
-    yield "[DONE]"
+    return message_events(answer) if path.endswith("/messages") else chat_events(body, answer)

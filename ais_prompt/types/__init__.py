@@ -7,7 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
-    from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
+    from ais_prompt.types.gate import BEST, COUNTS, Gate, Verdict, parse_gate
     from ais_prompt.types.key import (
         NEEDED,
         Amount,
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
         Execution,
         Failure,
         FinishReason,
+        LeftFile,
         Likelihood,
         LikelihoodQuery,
+        ModelCall,
         Prompt,
         Prompts,
         Request,
         ToolCall,
+        ToolRun,
         Usage,
         decoding_to_json,
         message_from_json,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
         prompt_from_json,
         prompt_to_json,
         prompts_to_json,
+        requests_of,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
     from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
@@ -84,6 +88,8 @@ if TYPE_CHECKING:
         SummaryGroup,
         SummarySpec,
         TaskSpec,
+        VariantColumns,
+        VariantSpec,
     )
 else:
     __getattr__, __dir__ = offered(__name__)

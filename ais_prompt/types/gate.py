@@ -19,6 +19,9 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
 
+BEST: Final = "best"
+"""Name of the gate that the best variant of a model on a dataset must meet, by its main metric."""
+
 EACH: Final = "each"
 """Name of the gate that every sample must meet by itself: ``each >= 4 of 5``."""
 
@@ -73,18 +76,25 @@ class Gate(Struct, frozen=True):
         return self.name == EACH
 
     @property
+    def is_about_best(self) -> bool:
+        """Whether the gate is about the best of several variants."""
+        return self.name == BEST
+
+    @property
     def needs_samples(self) -> bool:
         """Whether the summary is not enough to decide it."""
-        return self.holds_each or self.confidence is not None
+        return self.holds_each or self.is_about_best or self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:
         """Whether the gate limits the number of answers in a state, not a metric."""
         return self.name in COUNTS
 
-    def concerns(self, model: str, dataset: str) -> bool:
-        """Return whether the gate covers a model on a dataset."""
-        return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
+    def concerns(self, model: str, dataset: str, base_model: str = "", base_dataset: str = "") -> bool:
+        """Return whether the gate covers a model on a dataset, by its own name or that which all variants share."""
+        models, datasets = (model, base_model or model), (dataset, base_dataset or dataset)
+        names = [*datasets, *(f"{one}/{other}" for one in models for other in datasets)]
+        return any(fnmatchcase(name, self.pattern) for name in names)
 
     def holds(self, value: Fraction) -> bool:
         """Return whether a value, in the unit of ``limit``, meets the limit."""

@@ -142,16 +142,30 @@ class Execution(Struct, frozen=True):
     unsafe: bool = False
 
 
-def decoding_to_json(decoding: Decoding | LikelihoodQuery | Execution) -> dict[str, Any]:
+class ToolRun(Struct, frozen=True):
+    """Call a tool of the inferencer instead of asking the model. The prompt is the JSON of the arguments.
+
+    Attributes:
+        tool: its name.
+        has_effects: whether calling it twice may differ from calling it once. The journal then has a line before the
+            call, so that a resumed run does not repeat a call that was cut off.
+    """
+
+    tool: str
+    has_effects: bool = True
+
+
+def decoding_to_json(decoding: Decoding | LikelihoodQuery | Execution | ToolRun) -> dict[str, Any]:
     """Return what is asked as plain values, as keys have it; those before ``opens_answer`` have no such value."""
     values = asdict(decoding)
     if values.get("opens_answer", True) is None:
         del values["opens_answer"]
+    values.pop("has_effects", None)
     return values
 
 
 class Request(Struct, frozen=True):
-    """One request to a model, or to the sandbox in a conversation with it.
+    """One request to a model, or to the sandbox or a tool in a conversation with it.
 
     Attributes:
         sample_id: the sample that the request belongs to; not part of `content`.
@@ -163,15 +177,19 @@ class Request(Struct, frozen=True):
             the engine, not by inferencers.
         retries: key of the truncated answer that this request repeats with a larger ``max_out_len``; not part of
             `content`. Empty for all others.
+        step: number of the request in the course of one sample of an agent, from 0; None for all others. It is not
+            part of `content`, because an agent may ask side by side; the sample is. ``turn`` then counts the earlier
+            equal requests of the sample.
     """
 
     sample_id: str
     prompt: Prompt
-    decoding: Decoding | LikelihoodQuery | Execution
+    decoding: Decoding | LikelihoodQuery | Execution | ToolRun
     turn: int = 0
     repeat: int = 0
     duplicate: int = 0
     retries: str = ""
+    step: int | None = None
 
     def content(self) -> dict[str, Any]:
         """Return everything that determines the answer of a model, as plain JSON values."""
@@ -181,6 +199,7 @@ class Request(Struct, frozen=True):
             "turn": self.turn,
             "repeat": self.repeat,
             "duplicate": self.duplicate,
+            **({} if self.step is None else {"sample": self.sample_id}),
         }
 
 
@@ -196,7 +215,7 @@ _OPTIONAL = (
     "replica",
     "retried_with",
 )
-_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
+_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class Usage(Struct, frozen=True):
@@ -208,6 +227,7 @@ class Usage(Struct, frozen=True):
         reasoning_tokens: of ``completion_tokens``, those of the reasoning.
         cached_tokens: of ``prompt_tokens``, those that the server had in its cache.
         cache_write_tokens: of ``prompt_tokens``, those that the server put into its cache.
+        tier: how the request was served, if that has a price of its own: ``batch``.
     """
 
     prompt_tokens: int | None = None
@@ -215,6 +235,7 @@ class Usage(Struct, frozen=True):
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    tier: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""
@@ -306,6 +327,8 @@ class Completion(Struct, frozen=True):
         tool_calls: the calls of tools that the model asks for, in order.
         retried_with: ``max_out_len`` of an answer that was asked again because the first answer was truncated; 0 for
             all others.
+        trajectory: of an agent, its requests to a model on the way to the answer, in the order of asking.
+        files: of an agent, the files that it left.
     """
 
     text: str = ""
@@ -325,6 +348,8 @@ class Completion(Struct, frozen=True):
     replica: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     retried_with: int = 0
+    trajectory: tuple[ModelCall, ...] = ()
+    files: tuple[LeftFile, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -349,6 +374,10 @@ class Completion(Struct, frozen=True):
                 values[name] = value
         if self.tool_calls:
             values["tool_calls"] = [asdict(call) for call in self.tool_calls]
+        if self.trajectory:
+            values["trajectory"] = [call.to_json() for call in self.trajectory]
+        if self.files:
+            values["files"] = [asdict(file) for file in self.files]
         return values
 
     @classmethod
@@ -363,3 +392,61 @@ class Completion(Struct, frozen=True):
         if "text" not in values:  # the default "" must not pass for an answer
             raise KeyError("text")
         return convert(values, cls)
+
+
+class LeftFile(Struct, frozen=True):
+    """A file that an agent left in its folder.
+
+    Attributes:
+        name: its path in the folder.
+        size: in bytes.
+        text: its content, if it is a text and was kept.
+        base64: its content in base64, if it is no text and was kept. Neither is there for a file beyond the limit.
+    """
+
+    name: str
+    size: int
+    text: str | None = None
+    base64: str | None = None
+
+
+class ModelCall(Struct, frozen=True):
+    """One request of an agent to a model, with its answer.
+
+    Most requests repeat the messages of the one before. They are not stored again; `requests_of` puts them together.
+
+    Attributes:
+        shared: number of first messages that are those of the request before.
+        messages: the messages after them, in the form of `message_to_json`.
+        fields: options of the request and the tools that it offers; None if they are those of the request before.
+        completion: the answer or the failure.
+        began: seconds from the start of the sample to the request.
+        api: name of the API that the agent spoke, such as ``chat``.
+        named: name of the model that the agent asked for.
+        cost: of the request; None without a price.
+    """
+
+    shared: int
+    messages: tuple[Mapping[str, Any], ...]
+    fields: Mapping[str, Any] | None
+    completion: Completion
+    began: float = 0.0
+    api: str = ""
+    named: str = ""
+    cost: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**asdict(self), "completion": self.completion.to_json()}
+
+
+def requests_of(trajectory: Sequence[ModelCall]) -> list[tuple[list[Mapping[str, Any]], Mapping[str, Any]]]:
+    """Return the messages and the fields of each request of an agent, whole."""
+    found: list[tuple[list[Mapping[str, Any]], Mapping[str, Any]]] = []
+    messages: list[Mapping[str, Any]] = []
+    fields: Mapping[str, Any] = {}
+    for call in trajectory:
+        messages = [*messages[: call.shared], *call.messages]
+        fields = fields if call.fields is None else call.fields
+        found.append((messages, fields))
+    return found

@@ -78,11 +78,20 @@ class JudgeVerdict(Struct, frozen=True):
         vote: its verdict as a tag, or as a number: a rating, or 1, 0.5 or 0 for a win, tie or loss; None if it gave
             none.
         orders: the verdict in each order of the two answers that were compared; empty without a comparison.
+        rival: ``abbr`` of the model whose answer was compared, of several.
     """
 
     judge: str
     vote: str | float | None = None
     orders: tuple[str | None, ...] = ()
+    rival: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; ``rival`` only if there is one."""
+        values = asdict(self)
+        if not self.rival:
+            del values["rival"]
+        return values
 
 
 class SampleScore(Struct, frozen=True):
@@ -107,6 +116,8 @@ class SampleScore(Struct, frozen=True):
             independent.
         verdicts: the verdict of each judge, for each turn of a dialogue; empty if one judge was asked one question.
         stratum: what the question was drawn from; None if all questions were asked.
+        further: name of each further evaluator of the dataset → the score that it gives; the metrics have their names
+            in the results.
     """
 
     sample_id: str
@@ -120,6 +131,16 @@ class SampleScore(Struct, frozen=True):
     cluster: str | None = None
     verdicts: tuple[JudgeVerdict, ...] = ()
     stratum: Stratum | None = None
+    further: Mapping[str, SampleScore] = field(default_factory=dict)
+
+    def by(self, evaluator: str) -> SampleScore:
+        """Return the score that one evaluator of the dataset gives, by its name; another name is the headline's."""
+        return self.further.get(evaluator, self)
+
+    @property
+    def all_values(self) -> dict[str, float]:
+        """Metric name → value, of all evaluators that did not fail."""
+        return {name: value for one in (self, *self.further.values()) for name, value in one.values.items()}
 
     @property
     def is_read(self) -> bool:
@@ -143,8 +164,9 @@ class SampleScore(Struct, frozen=True):
             **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
             **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
             **({} if self.cluster is None else {"cluster": self.cluster}),
-            **({"verdicts": [asdict(one) for one in self.verdicts]} if self.verdicts else {}),
+            **({"verdicts": [one.to_json() for one in self.verdicts]} if self.verdicts else {}),
             **({"stratum": asdict(self.stratum)} if self.stratum else {}),
+            **({"further": {name: one.to_json() for name, one in self.further.items()}} if self.further else {}),
         }
 
     @classmethod
@@ -218,6 +240,7 @@ class Score(Struct, frozen=True):
             ``interval`` are those of the score that the whole set would have. None if nothing was drawn.
         lower_is_better: whether less of it is better, as of a perplexity; without it as the name of the metric says
             (`ais_prompt.types.direction.lower_is_better`).
+        evaluator: name of the evaluator that gives it, of several; empty if the dataset has one.
     """
 
     metric: str
@@ -238,6 +261,7 @@ class Score(Struct, frozen=True):
     finished: float | None = None
     population: int | None = None
     lower_is_better: bool | None = None
+    evaluator: str = ""
 
     def __post_init__(self) -> None:
         if self.lower_is_better is None:
@@ -249,13 +273,13 @@ class Score(Struct, frozen=True):
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``of``, ``precision``, ``finished`` and ``population`` only if known.
+        """Return plain JSON values; ``of``, ``precision``, ``finished``, ``population``, ``evaluator`` only if known.
 
         ``lower_is_better`` is there if it is true, or if the name of the metric says the opposite.
         """
         values = asdict(self)
-        for name in ("of", "finished", "population"):
-            if values[name] is None:
+        for name in ("of", "finished", "population", "evaluator"):
+            if values[name] in (None, ""):
                 del values[name]
         if not self.lower_is_better and not lower_is_better(self.metric):
             del values["lower_is_better"]

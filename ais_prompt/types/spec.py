@@ -5,11 +5,12 @@ A field whose type has a `Key` is a key of the config. The others follow from ke
 Meta templates are checked, but their token ids are not converted to text yet.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, json
+from msgspec.structs import replace
 
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
@@ -179,6 +180,20 @@ class MetaTemplateSpec(Struct, frozen=True):
     messages: tuple[ChatMessage, ...] = ()
 
 
+class VariantSpec(Struct, frozen=True):
+    """What distinguishes an item from the other variants of the same model or dataset; its `abbr` only names files.
+
+    Attributes:
+        of: `abbr` of the model or dataset, which all its variants share.
+        prompt: the name of its prompt in `prompts`.
+        options: path below the item → value, as `--sweep` sets it.
+    """
+
+    of: Annotated[Text, Key("a name", fix="give the abbr that the variants share")]
+    prompt: Annotated[str, Key("a name", default="none")] = ""
+    options: Annotated[Mapping[str, Any], Key("a dict of path → value", default="none")] = {}
+
+
 class ModelSpec(Struct, frozen=True):
     """One model: the part that answers, and the template that formats its prompts. `ModelKeys` says what they mean.
 
@@ -186,6 +201,8 @@ class ModelSpec(Struct, frozen=True):
         part: the model itself.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
+        variant: what distinguishes it from other variants of the model; None if it is none.
+        further: key of an extension → its value.
     """
 
     abbr: str
@@ -196,27 +213,47 @@ class ModelSpec(Struct, frozen=True):
     num_gpus: int | None = None
     price: Price | None = None
     pred_postprocessor: PartSpec | None = None
+    variant: VariantSpec | None = None
+    further: Mapping[str, Any] = {}
+
+    @property
+    def base(self) -> str:
+        """The ``abbr`` that all variants of the model share."""
+        return self.abbr if self.variant is None else self.variant.of
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
-    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.
+    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of models.
 
     Attributes:
         column: the column of the data that holds them.
         model: `abbr` of the model that gave them: in this run, or in that of `path`.
         path: the folder of an earlier run, or a file of its predictions.
+        models: several models of this run, or ``all``: each model is compared with each of them.
+        rounds: with `models`, how many earlier models of the config a model is compared with on each question.
         where: config path.
+        among: with `models`, ``abbr`` of the models of the run that answer the dataset.
     """
 
     column: Annotated[str, Key("a name", default="none")] = ""
     model: Annotated[str, Key("a name", default="none")] = ""
     path: Annotated[Path | None, Key("a path", default="this run")] = None
+    models: Annotated[tuple[str, ...], Key("a list of names, or `'all'`", default="none", read=as_list)] = ()
+    rounds: Annotated[Count | None, Key("a number from 1", default="all of them")] = None
     where: str = ""
+    among: tuple[str, ...] = ()
 
     @property
     def model_of_run(self) -> str:
         """``abbr`` of the model of this run that gives the answers; empty if they are elsewhere."""
         return "" if self.column or self.path is not None else self.model
+
+    def rivals(self, model: str) -> tuple[str, ...]:
+        """Return the models whose answers are compared with those of a model, in the order of the config."""
+        everyone = self.models == ("all",)
+        return tuple(
+            one for one in self.among if one != model and (everyone or not {one, model}.isdisjoint(self.models))
+        )
 
 
 class JudgeSpec(Struct, frozen=True):
@@ -240,8 +277,11 @@ class JudgeSpec(Struct, frozen=True):
 class EvalSpec(Struct, frozen=True):
     """How answers are scored.
 
+    Several evaluators are as many of these: the first has the headline, and the others are in its ``further``.
+
     Attributes:
-        evaluator: what compares answers with the gold; without it, predictions are made and not scored.
+        evaluator: what compares answers with the gold; without it, predictions are made and not scored. A list, or a
+            dict of name → evaluator, scores each answer with all of them.
         pred_postprocessor: takes the answer out of the model's text.
         dataset_postprocessor: takes the answer out of the gold.
         k: the k of pass@k.
@@ -251,9 +291,12 @@ class EvalSpec(Struct, frozen=True):
             ``unsafe`` also allows it on a machine without a sandbox.
         cluster: the column whose values group samples that depend on each other, such as their passage.
         repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
+        primary: of several evaluators, the name of the one whose first metric is the main one.
+        name: the name of the evaluator among several; empty if there is only one.
+        further: the other evaluators, in the order of the config.
     """
 
-    evaluator: Annotated[PartSpec | None, Key()] = None
+    evaluator: Annotated[PartSpec | None, Key("a part, a list of parts, or a dict of name → part")] = None
     pred_postprocessor: Annotated[PartSpec | None, Key(default="the text as it is")] = None
     dataset_postprocessor: Annotated[PartSpec | None, Key(default="the gold as it is")] = None
     k: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", read=as_list)] = ()
@@ -262,10 +305,22 @@ class EvalSpec(Struct, frozen=True):
     allow_code_execution: bool | Literal["unsafe"] = False
     cluster: Annotated[str | None, Key("the name of a column, or None", default="none")] = None
     repeat_evaluator: Annotated[PartSpec | None, Key(default="none")] = None
+    primary: Annotated[str | None, Key("the name of an evaluator", default="the first")] = None
+    name: str = ""
+    further: "tuple[EvalSpec, ...]" = ()
+
+    @property
+    def by_evaluator(self) -> "tuple[EvalSpec, ...]":
+        """What each evaluator needs, the headline first."""
+        return (self, *self.further)
+
+    def for_each(self, change: "Callable[[EvalSpec], EvalSpec]") -> "EvalSpec":
+        """Return the same evaluators, each changed."""
+        return replace(change(self), further=tuple(map(change, self.further)))
 
 
 class DatasetSpec(Struct, frozen=True):
-    """One dataset: how it is read, asked and scored."""
+    """One dataset: how it is read, asked and scored. ``variant`` distinguishes it from others of the same questions."""
 
     abbr: str
     source: PartSpec
@@ -273,6 +328,12 @@ class DatasetSpec(Struct, frozen=True):
     infer: InferSpec
     eval: EvalSpec
     where: str = ""
+    variant: VariantSpec | None = None
+
+    @property
+    def base(self) -> str:
+        """The ``abbr`` that all variants of the dataset share."""
+        return self.abbr if self.variant is None else self.variant.of
 
     @property
     def keeps_scores(self) -> bool:
@@ -298,7 +359,7 @@ class SummaryGroup(Struct, frozen=True):
 
     Attributes:
         subsets: datasets, and groups defined before this one.
-        weights: as written; a dataset with one metric is ``name@metric``.
+        weights: as written; a dataset with one metric is ``name@metric``, and ``@metric`` that metric of each.
         where: config path.
         kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.
@@ -384,6 +445,21 @@ class RunSpec(Struct, frozen=True):
         ]
 
 
+class VariantColumns(Struct, frozen=True):
+    """What a variant is, as columns of a table; all are empty for a task without variants.
+
+    Attributes:
+        base_model, base_dataset: the names that its variants share.
+        prompt: the name of its prompt.
+        options: JSON of its options, by short names.
+    """
+
+    base_model: str = ""
+    base_dataset: str = ""
+    prompt: str = ""
+    options: str = ""
+
+
 class TaskSpec(Struct, frozen=True):
     """A task: one model on one dataset."""
 
@@ -396,17 +472,59 @@ class TaskSpec(Struct, frozen=True):
         return f"{self.model.abbr}/{self.dataset.abbr}"
 
     @property
+    def variant(self) -> dict[str, Any]:
+        """What distinguishes it from tasks of the same model and dataset: ``prompt`` and the options, by short names.
+
+        An option has the last part of its path as its name, or the whole path where another option has the same.
+        """
+        found: dict[str, Any] = {}
+        parts = [
+            (kind, one.variant) for kind, one in (("models", self.model), ("datasets", self.dataset)) if one.variant
+        ]
+        paths = [path for _, one in parts for path in one.options]
+        for kind, one in reversed(parts):
+            found |= {"prompt": one.prompt} if one.prompt else {}
+            for path, value in one.options.items():
+                last = path.rpartition(".")[2]
+                is_only = sum(other.rpartition(".")[2] == last for other in paths) == 1
+                found[last if is_only and last != "prompt" else f"{kind}.{path}"] = value
+        return found
+
+    @property
+    def columns(self) -> VariantColumns:
+        """What distinguishes it, as columns."""
+        settings = self.variant
+        if not settings:
+            return VariantColumns()
+        prompt = settings.pop("prompt", "")
+        options = json.encode(settings).decode() if settings else ""
+        return VariantColumns(self.model.base, self.dataset.base, prompt, options)
+
+    @property
     def reference_answers(self) -> ReferenceAnswersSpec | None:
         """The answers that its own are compared with; None without a comparison."""
-        judge = self.dataset.eval.judge
-        return None if judge is None else judge.reference_answers
+        judges = (one.judge for one in self.dataset.eval.by_evaluator)
+        return next((judge.reference_answers for judge in judges if judge and judge.reference_answers), None)
+
+    @property
+    def rivals(self) -> frozenset[str]:
+        """The models of the run whose answers to the dataset are compared with its own, as its own with theirs."""
+        judges = (one.judge for one in self.dataset.eval.by_evaluator)
+        references = (judge.reference_answers for judge in judges if judge is not None)
+        return frozenset[str]().union(*(one.rivals(self.model.abbr) for one in references if one is not None))
 
     @property
     def is_reference(self) -> bool:
-        """Whether its answers are those that other models of the run are compared with; it has no score then."""
-        return self.reference_answers is not None and self.reference_answers.model_of_run == self.model.abbr
+        """Whether its answers are only those that other models of the run are compared with; it has no score then."""
+        return self.dataset.eval.evaluator is not None and not self.is_scored
+
+    def is_scored_by(self, scoring: EvalSpec) -> bool:
+        """Return whether one of its evaluators scores it: none compares answers with themselves."""
+        references = scoring.judge and scoring.judge.reference_answers
+        compared_with = references.model_of_run if references else ""
+        return scoring.evaluator is not None and compared_with != self.model.abbr
 
     @property
     def is_scored(self) -> bool:
         """Whether its answers are scored."""
-        return self.dataset.eval.evaluator is not None and not self.is_reference
+        return any(map(self.is_scored_by, self.dataset.eval.by_evaluator))

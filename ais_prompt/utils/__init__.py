@@ -86,7 +86,14 @@ if TYPE_CHECKING:
         source_of,
         text_of_calls,
     )
-    from ais_prompt.utils.packages import install_command, installed, require, require_installed, versions
+    from ais_prompt.utils.packages import (
+        install_command,
+        installed,
+        program_digest,
+        require,
+        require_installed,
+        versions,
+    )
     from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
     from ais_prompt.utils.plugins import (
         EXTENSIONS,

@@ -107,11 +107,6 @@ class Occurrences:
         self._again[mark] = self._again.get(mark, 0) + 1
         return self._again[mark]
 
-    @property
-    def has_equal(self) -> bool:
-        """Whether a value occurred more than once."""
-        return bool(self._again)
-
 
 def row_key(value: Any) -> int:
     """Return a 64-bit hash. Among 100,000 different values, two have the same one with a probability of about 1e-9."""

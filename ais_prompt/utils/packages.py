@@ -8,7 +8,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import platform
+import sys
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
@@ -19,6 +22,7 @@ from urllib.request import url2pathname
 
 from ais_prompt.errors import MissingExtra
 from ais_prompt.extension import shipped
+from ais_prompt.utils.digests import digest
 
 _PACKAGE: Final = "ais-prompt"
 PACKAGES: Final = (
@@ -33,6 +37,8 @@ PACKAGES: Final = (
     "openai",
 )
 """The packages that can change a prompt or an answer; extensions name more."""
+_INSTALLED: Final = (".dist-info", ".egg-info")
+"""Endings of the folders, named after package and version, that each installed package has."""
 
 
 def require(package: str, *, extra: str, why: str) -> ModuleType:
@@ -91,6 +97,30 @@ def versions() -> dict[str, str]:
     packages = [*PACKAGES, *(package for one in shipped().values() for package in one.packages)]
     known = {package: found for package in packages if (found := _installed(package)) is not None}
     return {"python": platform.python_version(), "platform": platform.platform(), **known}
+
+
+@cache  # a process uses one version of all of them
+def program_digest() -> str:
+    """Return a digest of the program and of what it runs with: it differs if anything that computes is another version.
+
+    It holds the size and the time of change of each file of the program, the names of all installed packages with
+    their versions, and the version of Python.
+    """
+    files = sorted(_states(Path(__file__).parents[1]))
+    folders = filter(Path.is_dir, map(Path, sys.path))
+    packages = sorted(path.name for folder in folders for path in folder.iterdir() if path.name.endswith(_INSTALLED))
+    return digest([files, packages, sys.version])
+
+
+def _states(folder: str | Path) -> Iterator[tuple[str, int, int]]:
+    """Yield path, size in bytes and time of change in nanoseconds of each file in a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file():
+                found = entry.stat()
+                yield entry.path, found.st_size, found.st_mtime_ns
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _states(entry.path)
 
 
 def _origin() -> dict[str, Any]:

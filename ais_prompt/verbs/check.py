@@ -54,8 +54,8 @@ def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: 
     """
     plan, warnings = checked(options, thorough=True)
     conditions = checked_gates(plan, gates)
-    extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
-    audits = [*filter(None, map(audit_scorer, plan.datasets))] if audit_scorers else []
+    extractions = [found for dataset in plan.scorings if (found := try_extraction(dataset))]
+    audits = [*filter(None, map(audit_scorer, plan.scorings))] if audit_scorers else []
     return CheckResult(plan, warnings, extractions, claims_of(plan, conditions), audits)
 
 

@@ -38,6 +38,7 @@ def evaluate(
     model: str | Mapping[str, Any] | None = None,
     function: Callable[..., Any] | str | None = None,
     prompt: str | None = None,
+    prompts: Mapping[str, str] | None = None,
     answer: str | None = None,
     extract: Part | None = None,
     evaluator: Part | None = None,
@@ -55,6 +56,7 @@ def evaluate(
         model: a dict as in ``models`` of a config, or the name of a model config.
         function: takes the prompt and returns the answer, see `FunctionModel`.
         prompt: the question, with ``{column}``; None takes the column of the question.
+        prompts: name → prompt, in place of ``prompt``: each is a variant of the same questions.
         answer: the column of the gold answer; None finds it by its name.
         extract: finds the answer in the text of the model: a postprocessor or a function; ``'none'`` takes the whole
             text. None decides by the gold answers.
@@ -73,10 +75,12 @@ def evaluate(
         DataError: the data cannot be read.
         AisPromptError: as `run`.
     """
+    if prompt is not None and prompts is not None:
+        raise ConfigError("give either prompt or prompts, not both", fix="prompts=dict(short='…', steps='…')")
     is_file = isinstance(data, str | os.PathLike)
     described = DataFile(
         os.fspath(data) if is_file else _NAME,
-        prompt=prompt,
+        prompt=prompts or prompt,
         answer=answer,
         postprocessor=_type_of(extract, "extract"),
         evaluator=_type_of(evaluator, "evaluator"),

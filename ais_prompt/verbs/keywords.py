@@ -29,6 +29,8 @@ class ConfigOptions(TypedDict, total=False):
     hf_path: str | os.PathLike[str]
     hf_type: HfType
     overrides: Mapping[str, Any] | Sequence[str]
+    sweep: Mapping[str, Sequence[Any]] | Sequence[str]
+    sweep_zip: bool
     num_prompts: int
     sample: int | str
     sample_by: str
@@ -53,6 +55,8 @@ class RunOptions(ConfigOptions, total=False):
 class EvaluateOptions(TypedDict, total=False):
     """Options of `evaluate` that `run` has too."""
 
+    sweep: Mapping[str, Sequence[Any]] | Sequence[str]
+    sweep_zip: bool
     work_dir: str | os.PathLike[str]
     cache: str | os.PathLike[str]
     reuse: str
@@ -97,6 +101,8 @@ def _as_field(name: str, value: Any) -> Any:
     """
     if name == "overrides":
         return override_texts(value)
+    if name == "sweep":
+        return sweep_texts(value)
     if declared_options(Options)[name].default == ():
         names = (value,) if isinstance(value, str) else tuple(value)
         if wrong := [one for one in names if not isinstance(one, str)]:
@@ -113,6 +119,21 @@ def override_texts(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
     if isinstance(overrides, Mapping):
         return [f"{path}={plain_value(value, path)!r}" for path, value in overrides.items()]
     return [overrides] if isinstance(overrides, str) else list(overrides)
+
+
+def sweep_texts(sweeps: Mapping[str, Sequence[Any]] | Sequence[str]) -> tuple[str, ...]:
+    """Return sweeps as texts: ``models.0.max_out_len=64,128``.
+
+    Raises:
+        ConfigError: the values of a path are no list.
+    """
+    if not isinstance(sweeps, Mapping):
+        return (sweeps,) if isinstance(sweeps, str) else tuple(sweeps)
+    if wrong := next((path for path, values in sweeps.items() if not isinstance(values, list | tuple)), None):
+        raise ConfigError(f"the values of {wrong!r} are no list", where="sweep", fix=f"sweep={{{wrong!r}: [1, 2]}}")
+    return tuple(
+        f"{path}={','.join(repr(plain_value(value, path)) for value in values)}" for path, values in sweeps.items()
+    )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ais_prompt.checks import checked_for_scoring
 from ais_prompt.config import Options
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
+from ais_prompt.models import BatchedModel, batch_answer, batch_request, custom_id, has_batches
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.scoring import match, predictions, read_answers
 from ais_prompt.shards import journals_of, merge_journals
@@ -112,7 +112,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.api.openai_models`.
+        files: in the form of `ais_prompt.models.api.batches`.
         command: the command line without secrets, for the record.
 
     Raises:
@@ -123,11 +123,14 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     found = AnswersRead()
     with hold_writer_lock(folder), ExitStack() as journals:
         waiting: defaultdict[str, list[tuple[Task, Request]]] = defaultdict(list)
+        keys: dict[str, str] = {}  # id in a file → key
         for task in plan.tasks:
             for key, request in _open_requests(task, folder):
                 waiting[key].append((task, request))
+                keys[custom_id(key)] = key
         opened: dict[str, Journal] = {}
-        for key, line in _answer_lines(files):
+        for found_id, line in _answer_lines(files):
+            key = keys.get(custom_id(found_id), "")
             if key not in waiting:
                 found.unknown += 1
                 continue
@@ -215,14 +218,15 @@ def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request
             yield key_of(request), request
 
 
-def _model(task: Task) -> OpenAIModel | OpenAIResponsesModel:
+def _model(task: Task) -> BatchedModel:
     model = task.model
-    if not isinstance(model, OpenAIModel | OpenAIResponsesModel):
+    if not has_batches(model):
         raise ConfigError(
             f"{part_class(model).__name__} cannot be asked through files, only models behind an OpenAI-compatible "
-            "server",
+            "server, and those of Anthropic",
             where=task.spec.model.where,
-            fix="use OpenAIChatModel, OpenAICompletionModel or OpenAIResponsesModel with the name of the model",
+            fix="use OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel or AnthropicModel with the name of "
+            "the model",
         )
     return model
 
@@ -232,7 +236,7 @@ def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any
         with reading(path, fix="check the path"), open_regular(path) as lines:
             for number, line in read_objects(lines, str(path)):
                 key = line.get("custom_id")
-                is_request = "url" in line and "response" not in line
+                is_request = ("url" in line and "response" not in line) or "params" in line
                 if not isinstance(key, str) or is_request:
                     what = "the line is a request, not an answer" if is_request else "the line is not an answer"
                     fix = "give the file that the service wrote; its lines have a custom_id"

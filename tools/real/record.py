@@ -31,6 +31,9 @@ from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postproc
 from opencompass.evaluator import CascadeEvaluator
 from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
 from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
+from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
+from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
 from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
 from opencompass.utils.text_postprocessors import extract_non_reasoning_content
 
@@ -146,45 +149,86 @@ ALIGN_REPLIES = (
     "{'丰富度': 2, '综合得分': 10}",
 )
 
+CAPABILITIES = ("数学计算", "逻辑推理", "基本任务", "综合问答", "文本写作", "角色扮演", "专业能力")
+COMPASS_REPLIES = (
+    *("Choice: A", "选择：B", "Choice: C", "A", "", "So.\nChoice: B", "选择：C", "Choice: A or Choice: B", "选择: A"),
+    *("Choice: D", "Choice: B", "Choice: A"),
+)
+MT_REPLIES = (
+    *("Rating: [[7]]", "So. Rating: [[2.5]]", "Rating: 5", "[[6]]", "Rating:  [[10]]", "A", "", "Rating: [[3]] [[4]]"),
+    *("Rating: [[4]] or Rating: [[5]]", "<think>Rating: [[2]]</think>Rating: [[9]]", "rating: [[1]]"),
+)
+
 
 def tables() -> dict[str, list[dict[str, Any]]]:
     """Return summarizer → the replies of a judge with the numbers of its table."""
-    found: dict[str, list[dict[str, Any]]] = {"WildBenchPairSummarizer": [], "ArenaHardSummarizer": []}
+    replies = {
+        "ArenaHardSummarizer": (_arena, ARENA_REPLIES),
+        "CompassArenaSummarizer": (_compass_arena, COMPASS_REPLIES),
+        "CompassBenchSummarizer": (_compass_bench, WILDBENCH_REPLIES),
+        "WildBenchPairSummarizer": (_wildbench, WILDBENCH_REPLIES),
+    }
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in replies}
     for base in ("gpt4-0314", "other"):
-        for order in (0, 1):
-            names = (base, "mine") if order else ("mine", base)
-            known = [
-                {
-                    "answer1": names[n % 3 == 0],
-                    "answer2": names[n % 3 != 0],
-                    "primary_tag": "Math",
-                    "secondary_tag": ["Editing"],
-                }
-                for n in range(len(ARENA_REPLIES))
-            ]
-            for name, replies in (
-                ("WildBenchPairSummarizer", WILDBENCH_REPLIES),
-                ("ArenaHardSummarizer", ARENA_REPLIES),
-            ):
-                output = [[reply, one] for reply, one in zip(replies, known, strict=False)]
-                numbers = _wildbench(output, base) if name.startswith("Wild") else _arena(output, base)
-                found[name].append({"output": output, "base": base, "numbers": numbers})
-    output = [[reply, {}] for reply in ALIGN_REPLIES]
-    found["AlignmentBenchSummarizer"] = [{"output": output, "base": "", "numbers": _alignbench()}]
+        for names in (("mine", base), (base, "mine")):
+            for name, (count, said) in replies.items():
+                known = [
+                    {
+                        "answer1": names[n % 3 == 0],
+                        "answer2": names[n % 3 != 0],
+                        "primary_tag": "Math",
+                        "secondary_tag": ["Editing"],
+                        "question": f"{n % 5}",
+                        "capability": f"{n % 2}",
+                    }
+                    for n in range(len(said))
+                ]
+                output = [[reply, one] for reply, one in zip(said, known, strict=True)]
+                found[name].append({"output": output, "base": base, "numbers": count(output, base)})
+    half = {"summary_type": "half_add"}
+    found["CompassArenaSummarizer"] += [
+        {**case, "args": half, "numbers": _compass_arena(case["output"], case["base"], **half)}
+        for case in found["CompassArenaSummarizer"]
+    ]
+    rated = [[reply, {"capability": CAPABILITIES[n % len(CAPABILITIES)]}] for n, reply in enumerate(ALIGN_REPLIES)]
+    found["AlignmentBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _alignbench(rated)}]
+    rated = [[reply, {}] for reply in MT_REPLIES]
+    found["MTBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _mt_bench()}]
     return found
 
 
 def _wildbench(output: Any, base: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/w.json")
-        models = [{"abbr": "mine", "type": "x"}]
-        config = ConfigDict(
-            work_dir=folder,
-            datasets=[{"abbr": "w", "base_models": [{"abbr": base, "type": "x"}]}],
-            judge_models=[{"abbr": "judge", "type": "x"}],
-            eval={"partitioner": {"models": models}},
-        )
-        return {"score": WildBenchPairSummarizer(config).summarize("t")["Wildbench"]["judge"]["mine"]["score"]}
+        summary = WildBenchPairSummarizer(_run(folder, output, base, "w")).summarize("t")
+    return {"score": summary["Wildbench"]["judge"]["mine"]["score"]}
+
+
+def _compass_arena(output: Any, base: str, **options: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        summary = CompassArenaSummarizer(_run(folder, output, base, "c"), **options).summarize("t")
+    return {"score": float(summary["CompassArena"]["judge"]["mine"]["c"])}
+
+
+def _compass_bench(output: Any, base: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        scores = CompassBenchSummarizer(_run(folder, output, base, "language/c")).get_score("t")
+    return {"score": scores["judge"]["language/c"]["mine"]["language/c"]}
+
+
+def _run(folder: str, output: Any, base: str, dataset: str) -> ConfigDict:
+    """Write the replies as a run has them; return its config."""
+    _write(output, Path(folder) / f"results/{base}_mine_judged-by--judge/{dataset}.json")
+    return ConfigDict(
+        work_dir=folder,
+        datasets=[{"abbr": dataset, "base_models": [{"abbr": base, "type": "x"}]}],
+        judge_models=[{"abbr": "judge", "type": "x"}],
+        eval={"partitioner": {"models": [{"abbr": "mine", "type": "x"}]}},
+    )
+
+
+def _mt_bench() -> dict[str, float]:
+    ratings = [one["score"] for one in map(post_process_mtbench_single, MT_REPLIES) if one]
+    return {"total": sum(ratings) / len(ratings), "rated": len(ratings)}
 
 
 def _arena(output: Any, base: str) -> dict[str, float]:
@@ -203,14 +247,18 @@ def _arena(output: Any, base: str) -> dict[str, float]:
     return {name: float(rate["mine"]) for name, rate in rates.items()}
 
 
-def _alignbench() -> dict[str, float]:
-    rated = filter(None, map(alignmentbench.post_process_alignbench, ALIGN_REPLIES))
+def _alignbench(output: Any) -> dict[str, float]:
+    read = [(alignmentbench.post_process_alignbench(reply), known) for reply, known in output]
+    answers, references = zip(*((one, known) for one, known in read if one), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "dimension.csv"
-        answers = list(rated)
-        alignmentbench.get_dimension_results(answers, answers, file, 0, "mine")
+        alignmentbench.get_dimension_results(answers, references, file, 0, "mine")
         head, row = csv.reader(file.open(encoding="utf-8"))
-    return dict(zip(head[1:], map(float, row[1:]), strict=True))
+        file = Path(folder) / "capability.csv"
+        alignmentbench.get_capability_results(answers, references, file, 0, "mine")
+        _, _, names, numbers = csv.reader(file.open(encoding="utf-8"))
+    pairs = [*zip(head[1:], row[1:], strict=True), *zip(names[1:], numbers[1:], strict=True)]
+    return {name: float(number) for name, number in pairs}
 
 
 def _write(output: Any, file: Path) -> None:

@@ -5,19 +5,21 @@ The judges of an evaluator (``judge_cfg``, ``prompt_template``, ``baseline``) ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.keys import DatasetKeys, keys_of
+from ais_prompt.config.keys import DatasetKeys, EvaluatorKeys, keys_of
 from ais_prompt.config.parse.model import parse_model
 from ais_prompt.config.parse.section import (
     MISSING,
     ConfigSection,
     Faults,
     Parser,
+    name_fault,
     parse_abbr,
     parse_struct,
     refuse_duplicates,
@@ -34,7 +36,10 @@ from ais_prompt.types import (
     ReaderSpec,
     ReferenceAnswersSpec,
 )
+from ais_prompt.utils import listed
 
+READERS = ("pred_postprocessor", "dataset_postprocessor")
+"""Keys of one of several evaluators that take the place of those of ``eval_cfg``."""
 NESTED = "llm_evaluator"
 """The argument of an evaluator that is the one with the judge."""
 
@@ -47,7 +52,7 @@ def parse_dataset(section: ConfigSection, find: Find) -> DatasetSpec | None:
         find: from a path in the config to the file or folder that is meant, if there is one.
     """
     section.refuse_misspelt(("eval_cfg",))
-    abbr = parse_abbr(section, ("path",))
+    abbr = abbr_of_dataset(section)
     parsers: Mapping[str, Parser] = {"infer_cfg": parse_infer, "eval_cfg": partial(parse_eval, find=find)}
     keys = section.read(DatasetKeys, parsers)
     if keys is None or not abbr:
@@ -59,9 +64,14 @@ def parse_dataset(section: ConfigSection, find: Find) -> DatasetSpec | None:
     if section.values.get("eval_cfg") is None:
         scoring = replace(scoring, where=section.at("eval_cfg"))
     elif k := scoring.k or keys.k:
-        scoring = replace(scoring, k=tuple(sorted(set(k))))
+        scoring = scoring.for_each(lambda one: replace(one, k=tuple(sorted(set(k)))))
     source = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
-    return DatasetSpec(abbr, source, keys.reader_cfg, infer, scoring, section.where)
+    return DatasetSpec(abbr, source, keys.reader_cfg, infer, scoring, section.where, keys.variant)
+
+
+def abbr_of_dataset(section: ConfigSection) -> str:
+    """Return the ``abbr`` of a dataset: its own, or one of its path; empty after a fault."""
+    return parse_abbr(section, ("path",))
 
 
 def parse_reader(section: ConfigSection) -> ReaderSpec | None:
@@ -92,11 +102,79 @@ def parse_eval(value: Any, where: str, faults: Faults, find: Find) -> EvalSpec |
     """Parse ``eval_cfg``. Without it, only predictions are made."""
     if value is None:
         return MISSING
+    named = _named_evaluators(value, where)
+    if named is not None:
+        value = {key: part for key, part in value.items() if key != "evaluator"}
     scoring = parse_struct(EvalSpec, value, where, faults)
-    if scoring is MISSING or scoring.evaluator is None:
+    if scoring is MISSING:
+        return MISSING
+    if named is not None:
+        return _parse_evaluators(named, scoring, where, faults, find)
+    if scoring.primary is not None:
+        faults.add("primary chooses one of several evaluators", f"{where}.primary", "take it out, or give a list")
+    if scoring.evaluator is None:
         return scoring
     evaluator = ConfigSection(value["evaluator"], f"{where}.evaluator", faults)
     return replace(scoring, evaluator=without_judge(scoring.evaluator), judge=parse_judge(evaluator, find))
+
+
+def _named_evaluators(value: Any, where: str) -> list[tuple[str, str, Any]] | None:
+    """Return name, config path and value of each of several evaluators; None if there is at most one.
+
+    In a list they are called after their types, the second of a type ``AccEvaluator2``.
+    """
+    given = value.get("evaluator") if isinstance(value, Mapping) else None
+    if isinstance(given, Mapping):
+        if not given or "type" in given or not all(isinstance(part, Mapping) for part in given.values()):
+            return None
+        return [(str(name), f"{where}.evaluator.{name}", part) for name, part in given.items()]
+    if not isinstance(given, list | tuple):
+        return None
+    named: list[tuple[str, str, Any]] = []
+    counts: Counter[str] = Counter()
+    for number, part in enumerate(given):
+        kind = str(part.get("type", "") if isinstance(part, Mapping) else "").rpartition(".")[2]
+        counts[kind] += 1
+        name = kind if counts[kind] == 1 else f"{kind}{counts[kind]}"
+        named.append((name, f"{where}.evaluator[{number}]", part))
+    return named
+
+
+def _parse_evaluators(
+    named: Sequence[tuple[str, str, Any]], shared: EvalSpec, where: str, faults: Faults, find: Find
+) -> EvalSpec | Any:
+    """Parse several evaluators; each may have postprocessors of its own, beside its arguments.
+
+    Args:
+        named: name, config path and value of each.
+        shared: the other keys of ``eval_cfg``.
+        where: its config path.
+        faults, find: as for `parse_eval`.
+    """
+    if not named:
+        faults.add(f"{where}.evaluator is an empty list", f"{where}.evaluator", "give an evaluator, or take it out")
+    scorings = []
+    for name, place, value in named:
+        if name and (fault := name_fault(name)):
+            faults.add(f"the name of an evaluator {shown(name)} {fault}", place, "use letters, digits, - _ and .")
+        section = ConfigSection.open(value, place, faults)
+        keys = section.read(EvaluatorKeys) if section else None
+        if section is None or keys is None:
+            continue
+        own = {key: getattr(keys, key) for key in READERS if key in section.values}
+        part = without_judge(PartSpec(keys.type, keys.args, place))
+        scorings.append(replace(shared, evaluator=part, judge=parse_judge(section, find), name=name, **own))
+    primary = shared.primary or (scorings[0].name if scorings else "")
+    main = next((one for one in scorings if one.name == primary), None)
+    if scorings and main is None:
+        names = listed(one.name for one in scorings)
+        faults.add(f"there is no evaluator {shown(primary)}", f"{where}.primary", f"name one of {names}")
+    if main is None:
+        return MISSING
+    if len(scorings) == 1:
+        return replace(main, name="")
+    further = tuple(replace(one, repeat_evaluator=None) for one in scorings if one is not main)
+    return replace(main, further=further)
 
 
 def parse_judge(section: ConfigSection, find: Find) -> JudgeSpec | None:
@@ -140,15 +218,41 @@ def _parse_judges(value: Any, where: str, faults: Faults, find: Find) -> tuple[M
 
 
 def _parse_baseline(value: Any, where: str, faults: Faults, find: Find) -> ReferenceAnswersSpec | Any:
-    """Parse what answers are compared with."""
+    """Parse what answers are compared with; a name is a model of the run, a list names several."""
+    if isinstance(value, str):
+        value = {"models": value} if value == "all" else {"model": value}
+    elif isinstance(value, list | tuple):
+        value = {"models": value}
     section = ConfigSection.open(value, where, faults)
     answers = section.read(ReferenceAnswersSpec, {"path": partial(_parse_path, find=find)}) if section else None
     if answers is None:
         return MISSING
-    if bool(value.get("column")) == bool(value.get("model") or value.get("path")):
-        what = f"{where} names {'both a column and a model' if answers.column else 'no answers'}"
-        faults.add(what, where, "write one of dict(column='...'), dict(model='...'), dict(path='outputs/...')")
+    kinds = [bool(answers.column), bool(answers.model or answers.path), bool(answers.models)]
+    if sum(kinds) != 1:
+        what = f"{where} names {'answers of more than one kind' if any(kinds) else 'no answers'}"
+        fix = "write one of dict(column='...'), dict(model='...'), dict(path='outputs/...'), dict(models='all')"
+        faults.add(what, where, fix)
+    elif answers.rounds and not answers.models:
+        faults.add("rounds needs several models to compare with", f"{where}.rounds", "write models='all' or a list")
     return answers
+
+
+def with_rivals(dataset: DatasetSpec, models: Sequence[str]) -> DatasetSpec:
+    """Return a dataset whose judges know which models answer it.
+
+    Args:
+        dataset: of the run.
+        models: ``abbr`` of these models, in the order of the config.
+    """
+
+    def known(scoring: EvalSpec) -> EvalSpec:
+        judge = scoring.judge
+        if judge is None or judge.reference_answers is None or not judge.reference_answers.models:
+            return scoring
+        references = replace(judge.reference_answers, among=tuple(models))
+        return replace(scoring, judge=replace(judge, reference_answers=references))
+
+    return replace(dataset, eval=dataset.eval.for_each(known))
 
 
 def _parse_path(value: Any, where: str, faults: Faults, find: Find) -> Any:

@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.config.keys import MESSAGES_FIX, MessageKeys, ModelKeys
+from ais_prompt.config.keys import MESSAGES_FIX, MODEL_KEYS, MessageKeys, ModelKeys
 from ais_prompt.config.parse.section import MISSING, ConfigSection, Faults, parse_abbr, parse_struct
 from ais_prompt.config.paths import Find, replace_paths
+from ais_prompt.config.sections import parse_model_keys
 from ais_prompt.errors import raise_all
 from ais_prompt.types import ROLES_FIX, Budget, ChatMessage, MetaTemplateSpec, ModelSpec, PartSpec, as_list
 
@@ -29,15 +30,14 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
     keys = section.read(ModelKeys)
     if keys is None:
         return None
-    function = section.values.get("function")
-    last = re.split(r"[.:]", function if isinstance(function, str) else keys.type)[-1].strip("<>")
-    abbr = parse_abbr(section, ("path", "model"), last)
+    abbr = abbr_of_model(section)
     meta_template = _meta_template(keys.meta_template, section.at("meta_template"), section.faults)
     if keys.meta_template and keys.prompt_template is not None:
         section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
     if not abbr:
         return None
-    part = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
+    args = {name: value for name, value in keys.args.items() if name not in MODEL_KEYS}
+    part = PartSpec(keys.type, replace_paths(args, find), section.where)
     return ModelSpec(
         abbr,
         part,
@@ -47,7 +47,15 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
         keys.num_gpus,
         keys.price,
         keys.pred_postprocessor,
+        keys.variant,
+        parse_model_keys(section),
     )
+
+
+def abbr_of_model(section: ConfigSection) -> str:
+    """Return the ``abbr`` of a model: its own, or one of its path, name or type; empty after a fault."""
+    named = next((text for key in ("function", "type") if isinstance(text := section.values.get(key), str)), "")
+    return parse_abbr(section, ("path", "model"), re.split(r"[.:]", named)[-1].strip("<>"))
 
 
 def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:

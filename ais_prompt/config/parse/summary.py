@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -93,9 +94,9 @@ def _name_in(item: str | tuple[str, str]) -> str:
 
 
 def _weights(keys: GroupKeys, entries: Sequence[SummaryEntry], faults: Faults) -> Mapping[str, float] | str | None:
-    """Return dataset → weight, or `BY_SIZE`."""
+    """Return dataset → weight, `BY_SIZE`, or ``@METRIC``."""
     weights = keys.weights
-    if weights is None or weights == BY_SIZE:
+    if weights is None or weights == BY_SIZE or (isinstance(weights, str) and re.fullmatch("@.+", weights)):
         return weights
     if isinstance(weights, str) or not _weighs_each(weights, entries):
         fix = f"give one number from 0 for each of {listed([entry.name for entry in entries])}; not all can be 0"

@@ -128,7 +128,7 @@ def verify_run(folder: RunFolder, options: Options) -> Iterator[Finding]:
     if options.config is None and (lock := folder.root / LOCK).exists():
         yield _lock(plan, lock)
     yield _of_tasks("scores", tasks, lambda task: _scores(task, folder), "answer", "scored again as sealed")
-    if judged := [task.name for task in tasks if task.dataset.judges]:
+    if judged := [task.name for task in tasks if any(_judges(task, folder))]:
         what = f"the replies of the judges of {counted(len(judged), 'task')} are taken as sealed; --ask asks them again"
         yield Finding("judges", None, what)
     if (folder.root / "performances").exists():
@@ -141,9 +141,8 @@ def _strays(tasks: Sequence[Task], folder: RunFolder) -> list[str]:
     for task in tasks:
         model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
         known |= {folder.predictions(model, dataset), folder.results(model, dataset), *journals_of(task, folder)}
-        for judge in task.dataset.judges:
-            replies = folder.judge(model)
-            known |= {place(judge.spec.abbr, dataset) for place in (replies.journal, replies.predictions)}
+        for replies, judge in _judges(task, folder):
+            known |= {place(judge, dataset) for place in (replies.journal, replies.predictions)}
     found = {path for path in folder.root.rglob("*") if path.is_file()} - known
     names = sorted(path.relative_to(folder.root).as_posix() for path in found)
     return [name for name in names if not _OF_NO_TASK.fullmatch(name)]
@@ -330,10 +329,18 @@ def _forget(task: Task, folder: RunFolder, ids: Collection[str]) -> None:
     """Remove the answers to some samples from the journals of a task, which become one, and the replies of judges."""
     names = task.spec.model.abbr, task.spec.dataset.abbr
     _keep_lines(journals_of(task, folder), folder.journal(*names), lambda id_: id_ not in ids)
-    for judge in task.dataset.judges:
-        journal = folder.judge(names[0]).journal(judge.spec.abbr, names[1])
+    for replies, judge in _judges(task, folder):
+        journal = replies.journal(judge, names[1])
         if journal.exists():  # the id of a judge's question is that of the sample, a dash and a digest
             _keep_lines([journal], journal, lambda id_: id_.rpartition("-")[0] not in ids)
+
+
+def _judges(task: Task, folder: RunFolder) -> Iterator[tuple[RunFolder, str]]:
+    """Yield folder and ``abbr`` of each judge of each evaluator."""
+    for scoring in task.scorings:
+        eval_spec = scoring.spec.dataset.eval
+        for judge in eval_spec.judge.models if eval_spec.judge else ():
+            yield folder.judge(task.spec.model.abbr, eval_spec.name), judge.abbr
 
 
 def _keep_lines(journals: Sequence[Path], target: Path, is_kept: Callable[[str], bool]) -> None:

@@ -154,7 +154,10 @@ def _sample(
         value |= _output(task, asked, completion, f"{name}-{len(asked)}")
         value["events"] = [_event(task, asked, value["output"], name, began)]
     if score is not None and score.values:
-        value["scores"] = {_scorer(task): _sample_score(score, prediction.prediction)}
+        by_scorer = {_scorer(task): score, **score.further}
+        value["scores"] = {
+            name: _sample_score(one, prediction.prediction) for name, one in by_scorer.items() if one.values
+        }
     return value
 
 

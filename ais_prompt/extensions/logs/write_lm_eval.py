@@ -110,7 +110,7 @@ def _line(sample: StoredSample) -> dict[str, Any]:
     target = str(prediction.gold if score is None else score.gold)
     extracted = None if score is None else score.extracted
     answers = [completion.text for completion in prediction.completions]
-    values = dict(score.values) if score else {}
+    values = score.all_values if score else {}
     doc = {**prediction.columns, "id": prediction.sample_id, "question": sample.question(), "answer": target}
     return {
         "doc_id": prediction.index,

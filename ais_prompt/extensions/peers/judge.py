@@ -199,8 +199,7 @@ def translate_rated(
         "type": "PeerJudgeEvaluator",
         "judge_cfg": translate_judge(evaluator.get("judge_cfg"), f"{where}.judge_cfg", translation),
         "prompt_template": translation.part("templates", evaluator.get("prompt_template"), f"{where}.prompt_template"),
-        **_reading(evaluator, dataset.get("summarizer"), where, translation),
-        **_summary(dataset.get("summarizer"), translation),
+        **_reading(evaluator, _summarizer(dataset, translation), where, translation),
         **_comparison(dataset, where, translation),
         **options,
     }
@@ -243,34 +242,39 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
     return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
 
 
-def _summary(summarizer: Any, translation: Translation) -> dict[str, Any]:
-    """Return the summarizer of a dataset, or of the config, if it computes numbers of its own."""
-    named = (last_name(one) for one in (summarizer, translation.summarizer))
-    found = next((name for name in named if name in SUMMARIES), None)
-    return {"summarizer": found} if found else {}
+def _summarizer(dataset: Mapping[str, Any], translation: Translation) -> Any:
+    """Return the summarizer of a dataset, or of the config, that reads what the judge says; None if neither does."""
+    named = (dataset.get("summarizer"), translation.summarizer)
+    return next((one for one in named if last_name(one) in (*SUMMARIES, *SUMMARIZERS)), dataset.get("summarizer"))
 
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
-    """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
+    """Return the function that reads the judge, that of the summarizer if the evaluator names none; and the summarizer.
+
+    The summarizer is kept if it computes numbers of its own.
+    """
     place = where.partition(".")[0]
+    name = last_name(summarizer)
+    found = {"summarizer": name} if name in SUMMARIES else {}
     named = evaluator.get("dict_postprocessor")
     if (
         isinstance(named, Mapping) and named.get("type") in RIGHT_OR_WRONG
     ):  # a bare name that is ours too would mean ours
         named = {**named, "type": f"opencompass.datasets.{named['type']}"}
-    found = translation.peer_part("postprocessors", named)
-    if found is not None and isinstance(named, Mapping):
-        if last_name(summarizer) not in SUMMARIES:
+    function = translation.peer_part("postprocessors", named)
+    if function is not None and isinstance(named, Mapping):
+        if not found:
             translation.drop("summarizer", summarizer, "the summary is that of every run", place)
         args = {key: value for key, value in named.items() if key != "type"}
-        return {"function": found.path, **({"kwargs": args} if args else {})}
-    if row := SUMMARIZERS.get(last_name(summarizer)):
+        return {**found, "function": function.path, **({"kwargs": args} if args else {})}
+    if row := SUMMARIZERS.get(name):
         args = translation.known(summarizer, ("type", *row.args), {}, f"{place}.summarizer")
         del args["type"]
-        return {"function": row.function, **({"kwargs": args} if args else {})}
-    what = "nothing in the config reads what the judge says: it is kept, and not scored"
-    translation.notes.note(what, where, "give the evaluator a dict_postprocessor")
-    return {}
+        return {**found, "function": row.function, **({"kwargs": args} if args else {})}
+    if not found:
+        what = "nothing in the config reads what the judge says: it is kept, and not scored"
+        translation.notes.note(what, where, "give the evaluator a dict_postprocessor")
+    return found
 
 
 def _comparison(dataset: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:

@@ -7,14 +7,18 @@ from typing import Any, Final
 
 from ais_prompt.config import GROUP, SUMMARIZER
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
-from ais_prompt.extensions.peers.tables import SUMMARIES
+from ais_prompt.extensions.peers.tables import RATED, SUMMARIES
 from ais_prompt.utils import listed
 
 TOTALS: Final = "MTBenchSummarizer"
 """The summarizer that joins the ratings of several datasets: one for each temperature."""
 
+OF_DATASETS: Final = "SubjectiveSummarizer"
+"""The summarizer that shows what those of the datasets compute; its ``function`` only says so."""
+
 SHOWS_TABLE: Final = (
-    *("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer", TOTALS),
+    *("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer"),
+    *(OF_DATASETS, "DefaultSubjectiveSummarizer"),
     *SUMMARIES,
 )
 """Summarizers whose table is the one that every run has here."""
@@ -29,12 +33,14 @@ DROPPED: Final = {
 """Keys of a summarizer that mean nothing here → why."""
 
 
-def translate_summarizer(values: Any, run: Sequence[str], where: str, translation: Translation) -> Any:
+def translate_summarizer(
+    values: Any, datasets: Sequence[Mapping[str, Any]], where: str, translation: Translation
+) -> Any:
     """Return a summarizer in terms of this program.
 
     Args:
         values: the summarizer.
-        run: the ``abbr`` of every dataset of the run.
+        datasets: those of the run, in terms of this program.
         where: its config path.
         translation: takes the notes.
     """
@@ -42,12 +48,16 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
         return values
     kind = values.get("type")
     name = kind.rpartition(".")[2] if isinstance(kind, str) else ""
-    if name == TOTALS and len(run) > 1:
-        subsets = [[abbr, "total"] for abbr in run]
-        total = {"name": "MTBench", "subsets": subsets, "weights": "n", "metric": "total"}
+    run = [str(one.get("abbr")) for one in datasets]
+    joined = [abbr for abbr, one in zip(run, datasets, strict=True) if _has_total(one)]
+    if len(joined) > 1:
+        subsets = [[abbr, "total"] for abbr in joined]
+        total = {"name": "MTBench", "subsets": subsets, "weights": f"@{RATED}", "metric": "total"}
         values = {**values, "summary_groups": [*(values.get("summary_groups") or []), total]}
-    elif name and name not in SHOWS_TABLE:
+    if name and name not in SHOWS_TABLE:
         translation.notes.note(f"{name} is not known here: the summary is that of every run", f"{where}.type")
+    if name == OF_DATASETS:
+        values = {key: value for key, value in values.items() if key != "function"}
     values = _one_table(values, where, translation)
     kept = translation.known(values, _KEYS, DROPPED, where)
     kept = {key: value for key, value in kept.items() if value is not None and key != "type"}
@@ -58,6 +68,13 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
     entries = [_entry(entry, translation) for entry in written[1]]
     _note_missing(groups, entries, run, where, translation)
     return {**kept, "summary_groups": groups, "dataset_abbrs": entries, "missing": "show"}
+
+
+def _has_total(dataset: Mapping[str, Any]) -> bool:
+    """Return whether the judgements of a dataset are joined with those of others."""
+    scoring = dataset.get("eval_cfg")
+    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
+    return isinstance(evaluator, Mapping) and evaluator.get("summarizer") == TOTALS
 
 
 def _one_table(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:
@@ -115,6 +132,8 @@ def _safe(name: str) -> str:
 
 def _weights(weights: Any, entries: Sequence[Any]) -> dict[str, Any]:
     """Return the weights of a group: members that it does not name weigh nothing there."""
+    if isinstance(weights, str):
+        return {"weights": weights}
     if not isinstance(weights, Mapping):
         return {}
     weights = {_safe(str(key)): value for key, value in weights.items()}

@@ -14,23 +14,72 @@ from statistics import fmean
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-
-Output: TypeAlias = Sequence[tuple[str, Mapping[str, Any]]]
-"""The replies of a judge, each with what is known of its question."""
-Summary: TypeAlias = Callable[[Output, str], dict[str, float]]
-"""(replies, the base model of a comparison) → metric → number, the main one first."""
-
-_WILDBENCH: Final = {"A++": 1.0, "A+": 0.5, "A=B": 0.0, "B+": -0.5, "B++": -1.0}
+from msgspec import Struct
 
 
-def wildbench_pair(output: Output, base: str) -> dict[str, float]:
-    """Return ``score``: the mean of all judgements for the model, from -100 to 100. Others average their categories."""
+class Judgements(Struct, frozen=True):
+    """What a judge said of the answers of a model, or of its answers beside those of a base model.
+
+    Attributes:
+        replies: each with what is known of its question.
+        base: the base model; empty if answers are rated alone.
+        args: arguments of the summarizer.
+    """
+
+    replies: Sequence[tuple[str, Mapping[str, Any]]]
+    base: str = ""
+    args: Mapping[str, Any] = {}
+
+
+Summary: TypeAlias = Callable[[Judgements], dict[str, float]]
+"""Judgements → metric → number, the main one first."""
+
+_CHOICES: Final = {"A++": 1.0, "A+": 0.5, "A=B": 0.0, "B+": -0.5, "B++": -1.0}
+
+
+def paired_choices(said: Judgements) -> dict[str, float]:
+    """Return ``score``: the mean of all judgements for the model, from -100 to 100.
+
+    The function of WildBench averages its categories instead.
+    """
     points = []
-    for reply, known in output:
+    for reply, known in said.replies:
         choices = re.findall(r"\"choice\": \"(.*?)\"", reply)
-        if choices and choices[0] in _WILDBENCH:
-            points.append(_WILDBENCH[choices[0]] * (-1 if known["answer1"] == base else 1))
-    return {"score": round(100 * fmean(points), 2)} if points else {}
+        if choices and choices[0] in _CHOICES:
+            points.append(_CHOICES[choices[0]] * (-1 if known["answer1"] == said.base else 1))
+    return {"score": _percent(points)} if points else {}
+
+
+def _percent(points: Sequence[float]) -> float:
+    return round(math.fsum(points) / len(points) * 100, 2)
+
+
+def compass_arena(said: Judgements) -> dict[str, float]:
+    """Return ``score``: the share of comparisons that the model won, in percent.
+
+    A tie counts nothing, or half with ``summary_type='half_add'``. The function of CompassArena has categories only.
+    """
+    tie = 0.5 if said.args.get("summary_type") == "half_add" else 0.0
+    points = []
+    for reply, known in said.replies:
+        if found := re.findall("(?:选择：|Choice: )([ABC])", reply):
+            own = "B" if known["answer1"] == said.base else "A"
+            points.append(tie if found[0] == "C" else float(found[0] == own))
+    return {"score": _percent(points)} if points else {}
+
+
+RATED: Final = "rated"
+"""The number of answers whose rating was read."""
+
+
+def mt_bench(said: Judgements) -> dict[str, float]:
+    """Return ``total``, the mean rating, and how many answers it is the mean of, as `RATED`.
+
+    The function of MT-Bench rounds the mean; several temperatures are joined before they round it.
+    """
+    read = (re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
+    ratings = [float(found[0]) for found in read if found]
+    return {"total": fmean(ratings), RATED: float(len(ratings))} if ratings else {}
 
 
 DIMENSIONS: Final = (
@@ -40,16 +89,34 @@ DIMENSIONS: Final = (
 _OVERALL: Final = "综合得分"
 
 
-def alignbench_dimensions(output: Output, base: str = "") -> dict[str, float]:  # noqa: ARG001  # a `Summary`
-    """Return the mean rating of each dimension, over the replies whose ratings can all be used."""
-    given: dict[str, list[int]] = defaultdict(list)
-    for reply, _ in output:
+_CATEGORIES: Final = {
+    "中文推理总分": ("数学计算", "逻辑推理"),
+    "中文语言总分": ("基本任务", "中文理解", "综合问答", "文本写作", "角色扮演", "专业能力"),
+}
+"""Mean → the capabilities that it is the mean of; one without a rating counts as 0 there."""
+
+
+def alignbench(said: Judgements) -> dict[str, float]:
+    """Return the mean rating of all, of each capability and of each dimension, over the ratings that can all be used.
+
+    Only the reading for ``judge_type='general'`` is known.
+    """
+    dimensions: dict[str, list[int]] = defaultdict(list)
+    capabilities: dict[str, list[int]] = defaultdict(list)
+    for reply, known in said.replies if said.args.get("judge_type", "general") == "general" else ():
         last = re.search(r"{(.*?)}(?![^{]*{)", reply.replace("\n", ""))
         rating = {key: int(value) for key, value in re.findall(r"'(.*?)': (\d+)", last[1])} if last else {}
         if _OVERALL in rating and all(key in DIMENSIONS and value <= 10 for key, value in rating.items()):
+            capabilities[known["capability"]].append(rating[_OVERALL])
             for key, value in rating.items():
-                given[key].append(value)
-    return {key: round(fmean(values), 2) for key, values in given.items()}
+                dimensions[key].append(value)
+    if not capabilities:
+        return {}
+    means = dict.fromkeys((name for parts in _CATEGORIES.values() for name in parts), 0.0)
+    means |= {name: round(fmean(values), 2) for name, values in capabilities.items()}
+    categories = {name: round(fmean(means[one] for one in parts), 2) for name, parts in _CATEGORIES.items()}
+    whole = {"总分": round(fmean(categories.values()), 2), **categories, **means}
+    return whole | {name: round(fmean(values), 2) for name, values in dimensions.items()}
 
 
 _ANCHOR: Final = "gpt4-0314"
@@ -60,20 +127,20 @@ _ROUNDS: Final = 100
 _SEED: Final = 42
 
 
-def arena_hard(output: Output, base: str) -> dict[str, float]:
+def arena_hard(said: Judgements) -> dict[str, float]:
     """Return ``score``, the win rate in percent by a Bradley-Terry model, and its bounds ``lower`` and ``upper``.
 
     The bounds are those of the ratings of both models over 100 bootstrap rounds. Only the anchor has a fixed rating:
     that of any other base model varies too.
     """
     points = np.array(
-        [point for reply, known in output for point in _battles(reply, is_first=known["answer2"] == base)]
+        [point for reply, known in said.replies for point in _battles(reply, is_first=known["answer2"] == said.base)]
     )
     if not len(points):
         return {}
     drawn = np.random.RandomState(_SEED)
     rounds = np.array([_lead(points[drawn.choice(len(points), len(points))]) for _ in range(_ROUNDS)])
-    share = 1.0 if base == _ANCHOR else 0.5
+    share = 1.0 if said.base == _ANCHOR else 0.5
     own, others = share * rounds, (share - 1) * rounds
     found = {"score": _win_rate(_lead(points))}
     for name, quantile in (("lower", 2.5), ("upper", 97.5)):
@@ -104,8 +171,11 @@ def _win_rate(lead: float) -> float:
 
 
 SUMMARIES: Final[Mapping[str, Summary]] = {
-    "AlignmentBenchSummarizer": alignbench_dimensions,
+    "AlignmentBenchSummarizer": alignbench,
     "ArenaHardSummarizer": arena_hard,
-    "WildBenchPairSummarizer": wildbench_pair,
+    "CompassArenaSummarizer": compass_arena,
+    "CompassBenchSummarizer": paired_choices,
+    "MTBenchSummarizer": mt_bench,
+    "WildBenchPairSummarizer": paired_choices,
 }
 """Summarizer → what it computes beyond the function of its benchmark."""

@@ -79,9 +79,8 @@ def translate(
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping) and (changed or _is_peer(summarizer.get("type"))):
         datasets = translated.get("datasets")
-        datasets = datasets if isinstance(datasets, list | tuple) else ()
-        abbrs = [str(one.get("abbr")) for one in datasets if isinstance(one, Mapping)]
-        translated["summarizer"] = translate_summarizer(summarizer, abbrs, "summarizer", translation)
+        run = [one for one in datasets if isinstance(one, Mapping)] if isinstance(datasets, list | tuple) else []
+        translated["summarizer"] = translate_summarizer(summarizer, run, "summarizer", translation)
     _translate_running(values, translated, translation, is_peer=changed)
     translation.faults.raise_any()
     return translated, tuple(translation.notes)

@@ -112,14 +112,14 @@ def _several(run: ModeRun, perf: PerfSpec) -> Sweep | None:
     runs = own.runs or 1
     if not _measures(run):
         return show_points(run.plan, perf, find_or_make(run.plan, run.session.reuse))
-    if own.sweep is None and not own.find_rate and runs == 1:
+    if not own.sweep and not own.find_rate and runs == 1:
         return None
-    if own.sweep is not None and own.find_rate:
+    if own.sweep and own.find_rate:
         raise ConfigError("--find-rate chooses its own points", where="--sweep", fix="leave --sweep out")
     if own.shown_as is not None:
         what = "--as shows one load"
         raise ConfigError(what, where="--as", fix="leave it out; then: -m perf_viz -r RUN_FOLDER/loads/NAME --as TOOL")
-    settings = [None] if own.sweep is None else read_sweep(own.sweep)
+    settings = read_sweep(*own.sweep) if own.sweep else [None]
     plan = with_found_models(run.plan, "infer")
     if own.find_rate:
         refuse_search(plan, perf)
@@ -178,7 +178,7 @@ def _preview(run: ModeRun) -> None:
     from ais_prompt.extensions.perf.sweep import plan_at
 
     perf, sweep = _perf(run), run.own.sweep
-    for setting in [None] if sweep is None else read_sweep(sweep):
+    for setting in read_sweep(*sweep) if sweep else [None]:
         point = "" if setting is None else f"{setting}: "
         for load in prepare_run(plan_at(run.plan, setting), perf):
             schedule = load.plan.schedule

@@ -87,9 +87,9 @@ class LoadOptions:
         ),
     ] = None
     sweep: Annotated[
-        str | None,
+        tuple[str, ...],
         OptionSpec("One load for each value of an option of the models: concurrency=1,4,16.", metavar="KEY=V,V…"),
-    ] = None
+    ] = ()
     find_rate: Annotated[bool, OptionSpec("With --slo: search the largest request rate that meets every goal.")] = False
     runs: Annotated[
         int | None, OptionSpec("Measure each load N times (default: 1).", metavar="N", least=1, most=100)

@@ -113,12 +113,18 @@ class PointRun(Struct, frozen=True):
         return cls(int(found["number"]), Setting(option, text) if option else None, int(found["run"] or 0))
 
 
-def read_sweep(text: str) -> list[Setting]:
+def read_sweep(text: str, *further: str) -> list[Setting]:
     """Read ``concurrency=1,4,16``.
 
+    Args:
+        text: the sweep.
+        further: other sweeps, which are refused: one load is measured after the other.
+
     Raises:
-        ConfigError: it is not in this form, or has a value twice.
+        ConfigError: it is not in this form, or has a value twice, or there is another sweep.
     """
+    if further:
+        raise ConfigError("loads have one sweep", where=f"--sweep {further[0]}", fix="give --sweep once with -m perf")
     option, _, values = text.partition("=")
     settings = [Setting(option.strip(), value.strip()) for value in values.split(",")]
     if not option.strip().isidentifier() or not all(one.text for one in settings):

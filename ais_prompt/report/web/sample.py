@@ -80,13 +80,19 @@ def _sample(
         "labels": _labels(prediction, lines),
         "prediction": _other_prediction(prediction, lines),
         "verdicts": _verdicts(prediction, detail, lines),
-        "values": {metric: finite(value) for metric, value in (detail.values if detail else {}).items()},
-        "reason": detail.reason if detail else "",
+        "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
+        "reason": _reason(detail) if detail else "",
         "failed_turn": prediction.failed_turn,
         "shots": prediction.shots_used,
         "columns": dict(prediction.columns),
         "judgements": [request for one in judgements for request in _judgement(one, detail, prediction, lines)],
     }
+
+
+def _reason(detail: SampleScore) -> str:
+    """Return why a sample is not scored, by the headline and by each further evaluator."""
+    further = (f"{name}: {one.status}, {one.reason}" for name, one in detail.further.items() if one.reason)
+    return "; ".join(filter(None, (detail.reason, *further)))
 
 
 def _judgement(
@@ -242,10 +248,12 @@ class Judgement(Struct, frozen=True):
     Attributes:
         judge: the name of its folder.
         said: its reply, with the prompt.
+        evaluator: the folder of the evaluator that asked, of several.
     """
 
     judge: str
     said: Prediction
+    evaluator: str = ""
 
     def verdict_of(self, score: SampleScore | None, prediction: Prediction) -> tuple[str | float | None, bool]:
         """Return the verdict in the reply as far as the score has it, and whether the reference answer came first.
@@ -256,6 +264,8 @@ class Judgement(Struct, frozen=True):
         """
         from ais_prompt.judges import questions_about
 
+        if score is not None:
+            score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
         for answer, earlier in _judged_answers(score, prediction) if score else ():
             for one in answer.verdicts:
                 names = questions_about(answer, earlier, compares=bool(one.orders))
@@ -287,11 +297,11 @@ def judgement_places(folder: RunFolder, model: str, dataset: str) -> Iterator[tu
         folder: of the run.
         model, dataset: ``abbr`` of the judged task.
     """
-    judge = folder.judge(model)
-    if not judge.root.exists():  # most tasks have no judge
+    first, *named = folder.judges(model)
+    if not first.root.exists():  # most tasks have no judge
         return
-    name = judge.predictions("", dataset).name
-    for path in sorted(judge.root.glob(f"predictions/*/{escape(name)}")):
+    name = first.predictions("", dataset).name
+    for path in (path for one in named or [first] for path in sorted(one.root.glob(f"predictions/*/{escape(name)}"))):
         try:
             with reading(path, fix=""), open_regular(path) as lines:
                 yield from _places(path, lines)
@@ -304,7 +314,13 @@ def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
 
     A line that is broken is a failed request.
     """
-    return [Judgement(path.parent.name, _reply(path, start)) for path, start in places]
+    return [Judgement(path.parent.name, _reply(path, start), _evaluator(path)) for path, start in places]
+
+
+def _evaluator(path: Path) -> str:
+    """Return the folder of the evaluator in the path of a judge's replies; empty if the dataset has one evaluator."""
+    *_, by, evaluator, _, _, _ = path.parts
+    return evaluator if by == "by" else ""
 
 
 def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.preview import questions
+from ais_prompt.preview import questions, stored_prompts
+from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
@@ -17,8 +20,10 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
-from ais_prompt.store import RunFolder, refuse_links, replacing, writing
+from ais_prompt.report.web.variant_page import variants_part
+from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
+from ais_prompt.utils import digest, file_digest, program_digest
 
 MOST_BYTES: Final = 50_000_000
 """Bytes of packed samples that a report holds: about 100,000 samples. Of more it holds none; `aisprompt view` does."""
@@ -27,12 +32,16 @@ CHUNK_SAMPLES: Final = 200
 CHUNK_CHARACTERS: Final = 1_000_000
 """Number of characters of different lines that ends a chunk."""
 
+_NOT_SHOWN: Final = {"report.html", "run.json", "journal", "logs", "partial", "servers", "shards", "view"}
+"""Files and folders of a run folder that change without a change of its report; of ``view`` it shows the prompts."""
+
 
 def write_report(folder: RunFolder) -> None:
     """Write ``report.html`` from the summary, results, predictions and record of a run, whole or not at all.
 
     A task whose files cannot be read stays in the report with the reason. Of a run that has only further
-    tabs, the report has these and no answers.
+    tabs, the report has these and no answers. A report that shows the same already is kept: only a session that
+    changed nothing is not in it.
 
     Args:
         folder: of the run.
@@ -41,6 +50,9 @@ def write_report(folder: RunFolder) -> None:
         StoreError: there is no summary, or the report cannot be written.
     """
     refuse_links(folder)
+    made_of = f"<!-- made of {_inputs_digest(folder)} -->\n"
+    if _ends_with(folder.report, made_of):
+        return
     further = further_data(folder)
     rows = [] if time_of_tabs(folder) and not time_of_summary(folder) else summary_of(folder)
     tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
@@ -58,7 +70,28 @@ def write_report(folder: RunFolder) -> None:
         title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
-        report.writelines(map(str.encode, page_pieces(*frame, prompts=prompts, further=map(bytes.decode, samples))))
+        pieces = page_pieces(
+            *frame, prompts=prompts, variants=variants_part(folder), further=map(bytes.decode, samples)
+        )
+        report.writelines(map(str.encode, pieces))
+        report.write(made_of.encode())
+
+
+def _inputs_digest(folder: RunFolder) -> str:
+    """Return a digest of all that the report shows except sessions, and of what writes it."""
+    facts = {name: value for name, value in read_run_file(folder).items() if name not in ("sessions", "used")}
+    shown = [path for path in folder.root.iterdir() if path.name[0] != "." and path.name not in _NOT_SHOWN]
+    files = [file for path in shown for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
+    digests = [(str(path.relative_to(folder.root)), file_digest(path)) for path in sorted(files)]
+    kept = [view.to_json() for view, _ in stored_prompts(folder)]
+    return digest([program_digest(), label_language(), str(folder.root.resolve()), facts, kept, digests])
+
+
+def _ends_with(path: Path, text: str) -> bool:
+    with suppress(OSError), path.open("rb") as stream:
+        stream.seek(-len(text), os.SEEK_END)
+        return stream.read() == text.encode()
+    return False
 
 
 def forget_report(folder: RunFolder) -> None:

@@ -25,11 +25,14 @@ from ais_prompt.models import (
     ResponseStream,
     StreamReader,
     WireFormat,
+    WrittenReply,
+    message_body,
+    message_events,
     read_reply,
+    response_body,
+    response_events,
     split_reasoning,
 )
-from ais_prompt.testing.answers import MockReply
-from ais_prompt.testing.apis import message_body, message_events, response_body, response_events
 from ais_prompt.types import Completion, Usage
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
@@ -50,11 +53,11 @@ CHUNKS = [
     {"id": "1", "choices": [], "usage": USAGE},
 ]
 CALLED = {"type": "function_call", "id": "1", "call_id": "1", "name": "f", "arguments": "{}"}
-RESPONSE = response_body({"model": "m", "input": "2+2"}, 1, MockReply("four", "stop", "two and two"))
+RESPONSE = response_body({"model": "m", "input": "2+2"}, 1, WrittenReply("four", "stop", "two and two"))
 RESPONSE["output"].append(CALLED)
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "2+2"}]}
 USED: dict[str, Any] = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
-SAID = message_body(ASKED, 1, MockReply("four", "stop", "two and two"))
+SAID = message_body(ASKED, 1, WrittenReply("four", "stop", "two and two"))
 SAID["content"].append(USED)
 REPLIES: list[tuple[WireFormat, Any]] = [
     (CHAT, CHAT_REPLY),
@@ -67,7 +70,7 @@ CALL_EVENTS = [
     {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": '{"a": 2}'}},
 ]
 MESSAGE_EVENTS = [
-    json.loads(event) for event in message_events(message_body(ASKED, 1, MockReply("four", "stop", "two")))
+    json.loads(event) for event in message_events(message_body(ASKED, 1, WrittenReply("four", "stop", "two")))
 ]
 STREAMS: list[tuple[type[StreamReader], list[Any]]] = [
     (ChatStream, CHUNKS),

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.evaluators import GenericLLMEvaluator
 from ais_prompt.extensions.peers.repeats import PeerRepeatEvaluator
-from ais_prompt.extensions.peers.tables import SUMMARIES
+from ais_prompt.extensions.peers.tables import SUMMARIES, Judgements
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.metrics import mean_scores
 from ais_prompt.plan import build_postprocessor
@@ -124,5 +124,7 @@ def question(name: str, row: list[int]) -> SampleScore:
 @pytest.mark.parametrize("name", RECORDED["tables"])
 def test_summaries_of_judged_answers_are_computed_as_there(name: str) -> None:
     for case in RECORDED["tables"][name]:
-        found = SUMMARIES[name]([tuple(pair) for pair in case["output"]], case["base"])
+        found = SUMMARIES[name](
+            Judgements([tuple(pair) for pair in case["output"]], case["base"], case.get("args", {}))
+        )
         assert found == pytest.approx(case["numbers"], abs=0.011), case["base"]

@@ -129,14 +129,29 @@ def test_other_summarizers_and_their_keys_are_notes() -> None:
     assert len(notes) == 3
 
 
-def test_the_total_of_mt_bench_is_over_the_answers_of_all_temperatures() -> None:
-    spec, notes = summarized(type="opencompass.summarizers.MTBenchSummarizer")
-    counts = {"unparsed": 0, "truncated": 0, "failed": 0}
-    measured = [
-        Row(name, "m", "total", score, n=n, scored=n, **counts)  # type: ignore[arg-type]
-        for name, score, n in (("a", 6.0, 10), ("b", 9.0, 20), ("c", 3.0, 10))
-    ]
-    averages = with_averages(measured, spec.groups, lambda _: ())
-    [total] = [row for row in averages if (row.dataset, row.metric) == ("MTBench", "total")]
-    assert total.score == pytest.approx((60 + 180 + 30) / 40)
-    assert notes == []
+def test_the_total_of_mt_bench_is_over_the_rated_answers_of_all_temperatures() -> None:
+    kind = {"type": "opencompass.summarizers.MTBenchSummarizer"}
+    judge = {"type": "ScriptedModel", "abbr": "judge"}
+    template = {"type": "opencompass.openicl.icl_prompt_template.PromptTemplate", "template": "{prediction}"}
+    evaluator = {"type": "opencompass.openicl.icl_evaluator.LMEvaluator", "prompt_template": template}
+    scoring = {"eval_cfg": {"evaluator": evaluator}}
+    subjective = {"type": "opencompass.summarizers.SubjectiveSummarizer", "function": "subjective"}
+    for own, summarizer in (({"summarizer": kind}, subjective), ({}, kind)):
+        values = {
+            "models": [{"type": "ScriptedModel", "abbr": "m"}],
+            "datasets": [{**dataset(abbr), **scoring, **own} for abbr in ("a", "b", "c")],
+            "judge_models": [judge],
+            "summarizer": summarizer,
+        }
+        translated, notes = translate(values)
+        spec = parse_run(LoadedConfig(translated, "x")).summary
+        counts = {"n": 9, "scored": 9, "unparsed": 0, "truncated": 0, "failed": 0}
+        measured = [
+            Row(name, "m", metric, score, **counts)  # type: ignore[arg-type]
+            for name, total, rated in (("a", 6.0, 10.0), ("b", 9.0, 20.0), ("c", 3.0, 10.0))
+            for metric, score in (("total", total), ("rated", rated))
+        ]
+        averages = with_averages(measured, spec.groups, lambda _: ())
+        [total] = [row for row in averages if row.dataset == "MTBench"]
+        assert (total.metric, total.score) == ("total", pytest.approx((60 + 180 + 30) / 40))
+        assert not notes

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -22,7 +23,7 @@ from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.extensions.peers.data_path import data_folders
-from ais_prompt.extensions.peers.tables import SUMMARIES
+from ais_prompt.extensions.peers.tables import SUMMARIES, Judgements
 from ais_prompt.metrics import mean_scores
 from ais_prompt.prompts import column_marks, compile_text
 from ais_prompt.registry import EVALUATORS
@@ -49,7 +50,8 @@ class PeerJudgeEvaluator:
     """Score what a judge says with a function of OpenCompass, a ``dict_postprocessor``, in a process of its own.
 
     The judge sees one answer, or an answer and that of a baseline. Each number that the function returns is a metric,
-    as it is. Comparisons that it returns as ``matches`` become ``win_rate``, in percent; a tie counts half.
+    as it is; with several baselines ``BASELINE/METRIC``, and METRIC is their mean. Comparisons that it returns as
+    ``matches`` become ``win_rate``, in percent; a tie counts half.
     Source: OpenCompass, ``LMEvaluator``.
 
     Args:
@@ -121,10 +123,9 @@ class PeerJudgeEvaluator:
         Raises:
             AisPromptError: as `ais_prompt.extensions.peers.code.session.call_peer`.
         """
-        if self._function is None:
+        if self._function is None and self._summarizer is None:
             return BatchVerdict({JUDGED: 1.0}, {JUDGED: [1.0] * len(batch.predictions)})
-        metrics: dict[str, float] = {}
-        each: Mapping[str, Sequence[float]] = {}
+        found: dict[str, BatchVerdict] = {}
         said = iter(batch.judgements)
         with tempfile.TemporaryDirectory() as folder:
             rows = None
@@ -132,20 +133,32 @@ class PeerJudgeEvaluator:
                 rows = str(Path(folder) / "rows.arrow")
                 answers = zip(batch.rows(), batch.predictions, strict=True)
                 write_rows([{**row, "prediction": str(answer)} for row, answer in answers], rows)
-            for number, group in enumerate(self._groups(batch)):
+            bases = [one.abbr for one in self._baselines] or [""]
+            for base, group in zip(bases, self._groups(batch), strict=True):
                 output = {
                     str(i): {"origin_prompt": "", "prediction": next(said), "gold": asked.reference}
                     for i, asked in enumerate(group)
                 }
-                call = JudgedCall(self._function, self._kwargs, output, batch.model, rows)
-                found = call_peer(call, self._function, SCORE_SECONDS)
-                base = self._baselines[number].abbr if self._baselines else ""
-                prefix = f"{base}/" if len(self._baselines) > 1 else ""
-                replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
-                first = SUMMARIES[self._summarizer](replies, base) if self._summarizer else {}
-                numbers = first | {name: one for name, one in found["metrics"].items() if name not in first}
-                metrics |= {f"{prefix}{name}": value for name, value in numbers.items()}
-                each = found["each"] if not self._baselines and len(group) == len(batch.predictions) else {}
+                found[base] = self._numbers(output, base, batch, rows)
+        if len(found) == 1:
+            [only] = found.values()
+            return only
+        return BatchVerdict(_of_baselines({base: one.metrics for base, one in found.items()}), {})
+
+    def _numbers(
+        self, output: Mapping[str, Mapping[str, Any]], base: str, batch: AnswerBatch, rows: str | None
+    ) -> BatchVerdict:
+        """Return what the summarizer and the function say of the replies, and of each answer if it is judged alone."""
+        metrics: dict[str, float] = {}
+        each: Mapping[str, Sequence[float]] = {}
+        if self._summarizer:
+            replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
+            metrics = SUMMARIES[self._summarizer](Judgements(replies, base, self._kwargs))
+        if self._function:
+            call = JudgedCall(self._function, self._kwargs, output, batch.model, rows)
+            found = call_peer(call, self._function, SCORE_SECONDS)
+            metrics |= {name: one for name, one in found["metrics"].items() if name not in metrics}
+            each = found["each"] if not base and len(output) == len(batch.predictions) else {}
         return BatchVerdict(metrics, each)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone
@@ -208,10 +221,18 @@ class PeerJudgeEvaluator:
     @cached_property
     def _wanted(self) -> Sequence[str]:
         """The parameters of the function."""
-        assert self._function is not None
+        if self._function is None:
+            return ()
         call = CheckCall("judged", self._function, self._kwargs)
         found: list[str] = call_peer(call, self._function, CHECK_SECONDS)
         return found
+
+
+def _of_baselines(found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each metric over the baselines, as far as all have it, and the metrics of each baseline."""
+    shared = [name for name in next(iter(found.values())) if all(name in metrics for metrics in found.values())]
+    means = {name: fmean(metrics[name] for metrics in found.values()) for name in shared}
+    return means | {f"{base}/{name}": one for base, metrics in found.items() for name, one in metrics.items()}
 
 
 def _filled(row: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.config import ROLE_TEMPLATE, TEMPLATE, TURN, LoadedConfig, all_tables, parse_run
+from ais_prompt.config import PROMPT, ROLE_TEMPLATE, TEMPLATE, TURN, LoadedConfig, all_tables, parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extension import missing_extension
 
@@ -35,17 +35,40 @@ EVAL: Final = {
     "k": 1,
     "cluster": "c",
 }
-DATASET: Final = {"type": "A", "abbr": "x", "n": 2, "k": [1, 2], "reader_cfg": READER, "infer_cfg": INFER}
+SCORER: Final = {**PART, "pred_postprocessor": PART, "dataset_postprocessor": PART}
+VARIANT: Final = {"of": "x", "prompt": "p", "options": {"n": 2}}
+DATASET: Final = {
+    **{"type": "A", "abbr": "x", "n": 2, "k": [1, 2], "reader_cfg": READER, "infer_cfg": INFER},
+    **{"prompts": {"p": "{q}?"}, "variant": VARIANT},
+}
 META: Final = {"begin": "b", "round": [ROLE, "\n"], "reserved_roles": [{"role": "S"}], "end": "e", "eos_token_id": 3}
+BATCH: Final = {
+    **{"rest": "direct", "rounds": 2, "max_requests": 100, "max_bytes": 1000},
+    **{"gather": 1.0, "poll": 2.0, "longest_poll": 3.0},
+}
 WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "models": [
-        {"type": "A", "abbr": "m", "meta_template": META, "price": PRICE, "run_cfg": {"num_gpus": 1}},
+        {
+            "type": "A",
+            "abbr": "m",
+            "meta_template": META,
+            "price": PRICE,
+            "run_cfg": {"num_gpus": 1},
+            "variant": VARIANT,
+        },
+        *(
+            []
+            if missing_extension("models[i].batch=")
+            else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]
+        ),
         {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
     "datasets": [
         {**DATASET, "eval_cfg": {**EVAL, "evaluator": {**JUDGE, "baseline": {"model": "m", "path": "p"}}}},
         {**DATASET, "abbr": "y", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"column": "c"}}}},
+        {**DATASET, "abbr": "w", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"models": ["m"], "rounds": 2}}}},
+        {**DATASET, "abbr": "z", "eval_cfg": {"evaluator": [SCORER, PART], "primary": "A2"}},
     ],
     "model_dataset_combinations": [{"models": ["m"], "datasets": ["x"]}],
     "summarizer": {
@@ -63,16 +86,17 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "custom_imports": {"imports": ["json"]},
 }
 """A config with every key of every section."""
-OPEN: Final = ("The config", "A model", "A dataset")
+OPEN: Final = ("The config", "A model", "A dataset", "One of several evaluators")
 """Sections whose further keys are helpers or arguments."""
-READ_ELSEWHERE: Final = (TEMPLATE, TURN, ROLE_TEMPLATE)
+READ_ELSEWHERE: Final = (TEMPLATE, TURN, ROLE_TEMPLATE, PROMPT)
 """Arguments of parts and of models, which the parts check."""
 ANYTHING: Final = {
     *("custom_imports", "custom_imports.imports", "models[].prompt_template.user"),
     *("summarizer.attr", "summarizer.calculator", "summarizer.prompt_db", "summarizer.type"),
     *("models[].meta_template.begin", "models[].meta_template.end"),
     *("models[].meta_template.round[].begin", "models[].meta_template.round[].end"),
-    "models[].meta_template.round[].generate",
+    *("models[].meta_template.round[].generate", "datasets[].prompts.p"),
+    *("models[].variant.options.n", "datasets[].variant.options.n"),
 }
 """Keys that take any value, or whose value is checked where it is used."""
 

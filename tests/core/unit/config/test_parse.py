@@ -350,10 +350,40 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "dict(type='ZeroRetriever')",
     ),
     "evaluator": (
-        {"datasets__0__eval_cfg__evaluator": []},
-        "is [] (list), not a dict",
+        {"datasets__0__eval_cfg__evaluator": 3},
+        "is 3 (int), not a dict",
         "datasets[0].eval_cfg.evaluator",
         "dict(...)",
+    ),
+    "no evaluators": (
+        {"datasets__0__eval_cfg__evaluator": []},
+        "is an empty list",
+        "datasets[0].eval_cfg.evaluator",
+        "give an evaluator",
+    ),
+    "one of several evaluators": (
+        {"datasets__0__eval_cfg__evaluator": [{"type": "AccEvaluator"}, 3]},
+        "is 3 (int), not a dict",
+        "datasets[0].eval_cfg.evaluator[1]",
+        "dict(...)",
+    ),
+    "the name of an evaluator": (
+        {"datasets__0__eval_cfg__evaluator": {"a/b": {"type": "AccEvaluator"}}},
+        "contains a path separator",
+        "datasets[0].eval_cfg.evaluator.a/b",
+        "use letters",
+    ),
+    "primary": (
+        {"datasets__0__eval_cfg": {"evaluator": {"a": {"type": "AccEvaluator"}}, "primary": "b"}},
+        "there is no evaluator 'b'",
+        "datasets[0].eval_cfg.primary",
+        "name one of a",
+    ),
+    "primary of one": (
+        {"datasets__0__eval_cfg": {"evaluator": {"type": "AccEvaluator"}, "primary": "b"}},
+        "chooses one of several",
+        "datasets[0].eval_cfg.primary",
+        "take it out",
     ),
     "eval_cfg": ({"datasets__0__eval_cfg": 3}, "is 3 (int), not a dict", "datasets[0].eval_cfg", "dict(...)"),
 }

@@ -34,6 +34,7 @@ def test_a_summarizer_as_in_opencompass() -> None:
             {"name": "mmlu", "subsets": ["mmlu-law", "mmlu-history"]},
             group(weights={"biology": 1, "physics": 2.5}),
             {"name": "all", "subsets": ["science", ("gsm8k", "accuracy")], "weights": "n"},
+            group(name="rated", weights="@rated"),
         ],
     )
     where = "summarizer.summary_groups"
@@ -42,6 +43,7 @@ def test_a_summarizer_as_in_opencompass() -> None:
     assert spec.groups == (
         SummaryGroup("science", entries, {"biology": 1.0, "physics": 2.5}, f"{where}[1]"),
         SummaryGroup("all", (SummaryEntry("science"), SummaryEntry("gsm8k", "accuracy")), "n", f"{where}[2]"),
+        SummaryGroup("rated", entries, "@rated", f"{where}[3]"),
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine import numbered
+from ais_prompt.engine import Numbering, numbered
 from ais_prompt.inferencers import Conversation
 from ais_prompt.types import (
     ChatMessage,
@@ -19,7 +19,7 @@ from ais_prompt.types import (
     Request,
     prompt_to_json,
 )
-from ais_prompt.utils import Occurrences, digest
+from ais_prompt.utils import digest
 
 texts = st.sampled_from(["a", "b"])
 parts = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), max_size=2).map(tuple)
@@ -46,17 +46,22 @@ def numbers(conversation: Conversation) -> list[int]:
 
 @given(st.lists(prompts, max_size=12), st.integers(1, 3))
 def test_the_number_is_that_of_earlier_conversations_with_the_same_opening(asked: list[Prompt], turns: int) -> None:
-    openings, seen = Occurrences(len(asked)), Counter[str]()
-    for prompt in asked:
-        assert numbers(numbered(talk(prompt, turns), openings)) == [seen[digest(prompt_to_json(prompt))]] * turns
+    numbering, seen = Numbering(len(asked)), Counter[str]()
+    found = []
+    for index, prompt in enumerate(asked):
+        found.append(numbers(numbered(talk(prompt, turns), index, numbering)))
+        assert found[index] == [seen[digest(prompt_to_json(prompt))]] * turns
         seen[digest(prompt_to_json(prompt))] += 1
+    # Started again in another order, each keeps its number.
+    for index, prompt in reversed(list(enumerate(asked))):
+        assert numbers(numbered(talk(prompt, turns), index, numbering)) == found[index]
 
 
 def test_texts_that_are_scored_after_one_prompt_are_no_duplicates() -> None:
-    openings = Occurrences(4)
-    found = [numbers(numbered(talk("a", scored=text), openings)) for text in ("x", "y", "x")]
+    numbering = Numbering(3)
+    found = [numbers(numbered(talk("a", scored=text), index, numbering)) for index, text in enumerate("xyx")]
     assert found == [[0], [0], [1]]
 
 
 def test_a_conversation_that_asks_nothing_is_over_at_once() -> None:
-    assert numbers(numbered(talk("a", turns=0), Occurrences(1))) == []
+    assert numbers(numbered(talk("a", turns=0), 0, Numbering(1))) == []

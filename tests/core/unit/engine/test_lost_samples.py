@@ -13,7 +13,7 @@ import pytest
 
 import ais_prompt
 from ais_prompt.engine import Standstill, TaskJob, engine
-from ais_prompt.models import AsyncModel, ScriptedModel
+from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Completion, Request
 
 CONFIG: dict[str, Any] = {
@@ -38,10 +38,10 @@ def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     answer = engine._complete
 
-    async def complete(model: AsyncModel, request: Request, job: TaskJob) -> Completion:
+    async def complete(opened: Any, request: Request, job: TaskJob, row: int | None) -> Completion:
         if any(sum_ in str(request.prompt) for sum_ in ("2+2", "5+5")):
             raise asyncio.CancelledError  # as if the engine itself had a bug
-        return await answer(model, request, job)
+        return await answer(opened, request, job, row)
 
     with monkeypatch.context() as broken:
         broken.setattr(engine, "_complete", complete)

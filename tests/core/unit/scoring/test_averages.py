@@ -56,6 +56,16 @@ def test_the_weighted_average_stands_beside_it(weights: dict[str, float] | str, 
     assert weighted.score == pytest.approx(expected)
 
 
+def test_a_metric_of_the_parts_can_weigh_them() -> None:
+    rated = [
+        TaskOutcome("m", name, [score(value), score(weight, "rated")])
+        for name, value, weight in (("a", 0.5, 1.0), ("b", 0.9, 3.0), ("c", 0.1, 0.0))
+    ]
+    assert averages(rated, group("a", "b", weights="@rated"))[-1].score == pytest.approx(0.8)
+    assert averages(rated, group("c", weights="@rated"))[-1].note == "no average: all its weights are 0"
+    assert averages(TWO, group("a", "b", weights="@rated"))[-1].note.startswith("no average: no score of 2 of 2 parts")
+
+
 def test_a_certain_metric_and_a_group_of_groups() -> None:
     f1 = SummaryGroup("f1", (SummaryEntry("a", "f1"),))
     first, second = averages(TWO, f1, group("f1", "b", name="both"))

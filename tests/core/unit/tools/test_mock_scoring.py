@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.testing.answers import MockReply, answer_body
+from ais_prompt.models import WrittenReply, answer_body
 from ais_prompt.testing.scoring import LetterModel, asks_for_log_probs, scored_answer
 
 MODEL = LetterModel()
@@ -44,7 +44,7 @@ def letters(text: str) -> float:
 
 def answer(**body: Any) -> dict[str, Any]:
     assert asks_for_log_probs(body)
-    return scored_answer(answer_body(body, 1, MockReply("")), body, MODEL)
+    return scored_answer(answer_body(body, 1, WrittenReply("")), body, MODEL)
 
 
 def test_echo() -> None:

@@ -9,9 +9,20 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models import MESSAGES, THROTTLED, MessageStream, Wire, http_failure, is_temporary, read_reply
-from ais_prompt.testing.answers import MockReply
-from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
+from ais_prompt.models import (
+    MESSAGES,
+    THROTTLED,
+    MessageStream,
+    Wire,
+    WrittenReply,
+    error_of_messages,
+    http_failure,
+    is_temporary,
+    message_body,
+    message_events,
+    read_reply,
+)
+from ais_prompt.testing.apis import message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
 from ais_prompt.utils import call_messages
 from tests.core.unit.models.package_types import PackageTypes
@@ -54,7 +65,7 @@ def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
 
 def reply(*content: Any, reason: str = "end_turn", **fields: Any) -> dict[str, Any]:
     """A message of the mock server with other blocks."""
-    answer = message_body({"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}, 1, MockReply("four"))
+    answer = message_body({"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}, 1, WrittenReply("four"))
     return answer | ({"content": list(content)} if content else {}) | {"stop_reason": reason} | fields
 
 
@@ -234,7 +245,7 @@ def stream(events: list[str]) -> Completion:
 @pytest.mark.parametrize("calls", [(), CALLS])
 def test_a_stream_says_the_same_as_the_whole_message(reason: str, reasoning: str, calls: Any) -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    answer = message_body(asked, 1, MockReply("it is four", reason, reasoning, calls))
+    answer = message_body(asked, 1, WrittenReply("it is four", reason, reasoning, calls))
     events = list(message_events(answer))
     for event in events:
         if json.loads(event)["type"] != "ping":  # the package skips it by name
@@ -274,7 +285,7 @@ def test_the_arguments_of_a_tool_come_in_pieces() -> None:
 
 def test_arguments_that_are_no_json_are_kept() -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    cut = message_body(asked, 1, MockReply("", tool_calls=[{"name": "add", "arguments": '{"a": '}]))
+    cut = message_body(asked, 1, WrittenReply("", tool_calls=[{"name": "add", "arguments": '{"a": '}]))
     assert stream(list(message_events(cut))).tool_calls == (ToolCall("add", '{"a": '),)
 
 
@@ -288,7 +299,7 @@ def test_the_mock_server_refuses_what_the_api_refuses() -> None:
 
 def test_a_broken_stream_is_a_failure() -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    events = list(message_events(message_body(asked, 1, MockReply("it is four"))))
+    events = list(message_events(message_body(asked, 1, WrittenReply("it is four"))))
     error = json.dumps(error_of_messages("Overloaded", "overloaded_error"))
     for told, words in ((events[:-1], "ended before the answer did"), ([*events[:4], error], "Overloaded")):
         failure = stream(told).failure

@@ -20,11 +20,11 @@ from ais_prompt.models import (
     OpenAIResponsesModel,
     Retry,
     Sampling,
+    WrittenReply,
+    error_of_messages,
 )
 from ais_prompt.plan import served_model
 from ais_prompt.secrets import SECRETS
-from ais_prompt.testing.answers import MockReply
-from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
 from tests.support.servers import MockServer
 
@@ -328,14 +328,13 @@ def test_token_providers_and_azure_work_for_responses(server: MockServer, monkey
 
 
 def test_files_of_a_batch_service_hold_responses() -> None:
-    from ais_prompt.models import batch_answer, batch_request
-    from ais_prompt.testing.apis import response_body
+    from ais_prompt.models import batch_answer, batch_request, response_body
 
     model = OpenAIResponsesModel("m", stop_words=["\n"])
     request = Request("s", QUESTION, Decoding(5, stop=("\n",)))
     line = batch_request(model, "k", request)
     assert (line["url"], line["custom_id"]) == ("/v1/responses", "k")
-    answer = {"status_code": 200, "body": response_body(line["body"], 1, MockReply("7\n8"))}
+    answer = {"status_code": 200, "body": response_body(line["body"], 1, WrittenReply("7\n8"))}
     assert batch_answer(model, {"response": json.loads(json.dumps(answer))}, request).text == "7"
 
 

@@ -9,9 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models import RESPONSES, ResponseStream, Wire, read_reply
-from ais_prompt.testing.answers import MockReply
-from ais_prompt.testing.apis import response_body, response_events, response_fault
+from ais_prompt.models import RESPONSES, ResponseStream, Wire, WrittenReply, read_reply, response_body, response_events
+from ais_prompt.testing.apis import response_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
 from ais_prompt.utils import call_messages
 from tests.core.unit.models.package_types import PackageTypes
@@ -58,7 +57,7 @@ def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
 
 def reply(*output: Any, **fields: Any) -> dict[str, Any]:
     """A response of the mock server with other items."""
-    answer = response_body({"model": "m", "input": "2 and 2"}, 1, MockReply("four"))
+    answer = response_body({"model": "m", "input": "2 and 2"}, 1, WrittenReply("four"))
     return answer | ({"output": list(output)} if output else {}) | fields
 
 
@@ -218,7 +217,7 @@ def test_a_response_that_is_not_done_is_no_answer() -> None:
 @pytest.mark.parametrize("reasoning", ["", "two and two"])
 @pytest.mark.parametrize("calls", [(), CALLS])
 def test_a_stream_says_the_same_as_the_whole_response(reason: str, reasoning: str, calls: Any) -> None:
-    answer = response_body({"model": "m", "input": "2 and 2"}, 1, MockReply("it is four", reason, reasoning, calls))
+    answer = response_body({"model": "m", "input": "2 and 2"}, 1, WrittenReply("it is four", reason, reasoning, calls))
     reader = ResponseStream(lambda: 0.0)
     for event in response_events(answer):
         TYPES.read_json("ResponseStreamEvent", event)
@@ -240,7 +239,7 @@ def test_the_mock_server_refuses_what_the_api_refuses() -> None:
 
 
 def test_a_broken_stream_is_a_failure() -> None:
-    answer = response_body({"model": "m", "input": "2 and 2"}, 1, MockReply("it is four"))
+    answer = response_body({"model": "m", "input": "2 and 2"}, 1, WrittenReply("it is four"))
     events = list(response_events(answer))
     error = json.dumps({"type": "error", "code": "server_error", "message": "overloaded", "sequence_number": 1})
     for told in (events[:-1], [*events[:2], error]):

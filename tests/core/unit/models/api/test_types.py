@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.models import CHAT, COMPLETIONS, STREAMED, ChatStream, Wire, read_reply
-from ais_prompt.testing.answers import MockReply, answer_body
+from ais_prompt.models import CHAT, COMPLETIONS, STREAMED, ChatStream, Wire, WrittenReply, answer_body, read_reply
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils import call_messages
 from tests.core.unit.models.package_types import PackageTypes
@@ -68,7 +67,9 @@ def test_a_wrong_body_is_refused() -> None:
 @pytest.mark.parametrize("content", ["four", "", None])
 @pytest.mark.parametrize("reason", ["stop", "length"])
 def test_replies_are_read_as_the_package_reads_them(content: str | None, reason: str) -> None:
-    reply = answer_body({"model": "m", "messages": [{"role": "user", "content": "2+2"}]}, 1, MockReply("four", reason))
+    reply = answer_body(
+        {"model": "m", "messages": [{"role": "user", "content": "2+2"}]}, 1, WrittenReply("four", reason)
+    )
     reply["choices"][0]["message"] |= {"content": content, "refusal": None if content else "I cannot."}
     theirs = CHATS.module.ChatCompletion.model_validate(reply)
     ours = read_reply(CHAT, 200, json.dumps(reply).encode())
@@ -84,7 +85,7 @@ def test_replies_are_read_as_the_package_reads_them(content: str | None, reason:
 
 
 def test_completions_are_read_as_the_package_reads_them() -> None:
-    reply = answer_body({"model": "m", "prompt": "2+2"}, 1, MockReply(" four", "length"))
+    reply = answer_body({"model": "m", "prompt": "2+2"}, 1, WrittenReply(" four", "length"))
     theirs = TEXTS.module.Completion.model_validate(reply)
     ours = read_reply(COMPLETIONS, 200, json.dumps(reply).encode())
     assert (ours.text, ours.finish_reason) == (theirs.choices[0].text, theirs.choices[0].finish_reason)

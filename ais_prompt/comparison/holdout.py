@@ -1,0 +1,58 @@
+"""Choose a variant on some questions, and score it on the others, of which the choice knows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ais_prompt.metrics import is_in_half, mean_interval, spread_of
+
+
+class Holdout(Struct, frozen=True):
+    """A choice, and its score on questions that had no part in it.
+
+    Attributes:
+        chosen: place of the variant that is best on the questions of the choice.
+        on: number of these questions.
+        score, ci95_low, ci95_high: of the chosen variant on the others.
+        n: number of the others.
+        questions: each of the others, or its cluster, with the value of the chosen variant; empty in documents.
+    """
+
+    chosen: int
+    on: int
+    score: float
+    ci95_low: float
+    ci95_high: float
+    n: int
+    questions: tuple[tuple[str, float], ...] = ()
+
+
+def held_out(scores: NDArray[np.float64], units: Sequence[str], share: float, best: float | None) -> Holdout | None:
+    """Choose on a share of the questions, by their ids, and score on the others; None if either part is too small.
+
+    Args:
+        scores: more is better; shape (questions, variants).
+        units: the question, or its cluster, of each row; a cluster is never divided.
+        share: part of the questions on which a variant is chosen, between 0 and 1.
+        best: the highest value of a score if the lowest is 0; None if it has no such ends.
+    """
+    choosing = np.array([is_in_half(name, share) for name in units])
+    left = [name for name, is_choosing in zip(units, choosing, strict=True) if not is_choosing]
+    if not choosing.any() or len(set(left)) < 2:
+        return None
+    chosen = int(np.argmax(scores[choosing].mean(axis=0)))
+    values = scores[~choosing, chosen]
+    mean = float(values.mean())
+    names = {name: number for number, name in enumerate(dict.fromkeys(left))}
+    deviations = np.zeros(len(names))
+    np.add.at(deviations, [names[name] for name in left], (values - mean) / len(values))
+    binary = len(names) == len(values) and best == 1 and bool(np.isin(values, (0.0, 1.0)).all())
+    spread = spread_of(deviations.tolist(), binary)
+    assert spread is not None  # there are at least two units
+    low, high = mean_interval(mean, spread, best)
+    questions = tuple(zip(left, values.tolist(), strict=True))
+    return Holdout(chosen, int(choosing.sum()), mean, low, high, len(values), questions)

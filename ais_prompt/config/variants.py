@@ -1,0 +1,346 @@
+"""Variants: several items of ``models`` or ``datasets`` in place of one, each with another prompt or other options.
+
+``prompts`` of a dataset and ``--sweep PATH=VALUE,VALUE`` say which. They are written out before the config is parsed:
+everything behind sees more models and datasets, each with a ``variant`` that says what distinguishes it. The ``abbr``
+of a variant depends on its own values alone, so a value that is added or taken out leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.dataset_prompts import with_prompt
+from ais_prompt.config.literals import parse_literal
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.overrides import changed_item, items_at
+from ais_prompt.config.parse.dataset import abbr_of_dataset
+from ais_prompt.config.parse.model import abbr_of_model
+from ais_prompt.config.parse.section import ConfigSection, Faults
+from ais_prompt.errors import ConfigError
+from ais_prompt.utils import digest
+
+Kind: TypeAlias = Literal["models", "datasets"]
+KINDS: Final[tuple[Kind, Kind]] = ("models", "datasets")
+MARK: Final = "+"
+"""Between the name that variants share and their values, in an ``abbr``."""
+_ABBRS: Final = {"models": abbr_of_model, "datasets": abbr_of_dataset}
+_LONGEST: Final = 24
+"""Characters of a value that an ``abbr`` shows whole."""
+_MOST: Final = 1_000
+"""Variants of an item; more are a mistake in most cases."""
+_FIX: Final = "write models.0.generation_kwargs.temperature=0,0.7 or 'datasets.*.infer_cfg.retriever.ice_num=0,2,5'"
+_CLOSES: Final = {"[": "]", "(": ")", "{": "}"}
+
+
+class OptionSweep(Struct, frozen=True):
+    """Values of one option.
+
+    Attributes:
+        kind: whether models or datasets have it.
+        path: which of them, and the path below them: ``*.generation_kwargs.temperature``.
+        values: at least one; all are different.
+    """
+
+    kind: Kind
+    path: str
+    values: tuple[Any, ...]
+
+    @property
+    def where(self) -> str:
+        """The sweep in an error."""
+        return f"--sweep {self.kind}.{self.path}"
+
+
+class _Variant(Struct, frozen=True):
+    """An item that is written out.
+
+    Attributes:
+        values: its config.
+        base: the ``abbr`` of the item that it comes from.
+        number: of that item.
+        point: number of the point that it belongs to, where sweeps go together; None if it belongs to all.
+    """
+
+    values: Any
+    base: str
+    number: int
+    point: int | None = None
+
+
+def read_sweep(text: str) -> OptionSweep:
+    """Read ``models.0.generation_kwargs.temperature=0,0.7``; values are separated by commas outside of brackets.
+
+    Raises:
+        ConfigError: it is not in this form, or has a value twice.
+    """
+    path, equals, written = text.partition("=")
+    path = re.sub(r"\[(-?\d+|\*)\]", r".\1", path.strip())
+    kind, _, rest = path.partition(".")
+    where = f"--sweep {text}"
+    if not equals or "." not in rest:
+        raise ConfigError("this is no sweep", where=where, fix=_FIX)
+    if kind not in KINDS:
+        raise ConfigError(f"a sweep is about models or datasets, and not about {kind!r}", where=where, fix=_FIX)
+    texts = list(_parts(written))
+    if not all(texts):
+        raise ConfigError("a value is empty", where=where, fix=_FIX)
+    values = tuple(map(parse_literal, texts))
+    if len({repr(value) for value in values}) < len(values):
+        raise ConfigError("a value is there twice", where=where, fix="give each value once; n of a dataset repeats")
+    return OptionSweep(kind, rest, values)
+
+
+def with_variants(loaded: LoadedConfig, sweeps: Sequence[str] = (), *, zipped: bool = False) -> LoadedConfig:
+    """Return a config with a model or dataset for each variant; the same config if there are none.
+
+    Args:
+        loaded: the config.
+        sweeps: as on the command line; each point of their product is a variant.
+        zipped: the first values of all sweeps go together, then the second values, in place of the product.
+
+    Raises:
+        ConfigError: a sweep leads nowhere, or a prompt does not fit its dataset.
+    """
+    read = list(map(read_sweep, sweeps))
+    if zipped and len({len(sweep.values) for sweep in read}) > 1:
+        numbers = " and ".join(str(len(sweep.values)) for sweep in read)
+        raise ConfigError(f"the sweeps have {numbers} values", where="--sweep-zip", fix="give each as many values")
+    items = {kind: loaded.values.get(kind) for kind in KINDS}
+    has_prompts = any(isinstance(one, Mapping) and one.get("prompts") for one in _listed(items["datasets"]))
+    if not read and not has_prompts:
+        return loaded
+    if twice := {one.where for one in read if sum(one.where == other.where for other in read) > 1}:
+        raise ConfigError("there are two sweeps of one option", where=twice.pop(), fix="give all values in one")
+    made = {kind: list(_variants(kind, items[kind], read, loaded, zipped=zipped)) for kind in KINDS}
+    values = dict(loaded.values)
+    for kind in KINDS:
+        if items[kind]:
+            values[kind] = [one.values for one in made[kind]]
+    pairs = _pairs(made, values.get("model_dataset_combinations"))
+    if pairs is not None:
+        values["model_dataset_combinations"] = pairs
+    if isinstance(values.get("summarizer"), Mapping):
+        values["summarizer"] = _with_all_entries(values["summarizer"], made["datasets"])
+    return replace(loaded, values=values, origins={**loaded.origins, **_origins(made, loaded)})
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the parts between commas that are in no bracket and no quotes."""
+    open_: list[str] = []
+    quote, start = "", 0
+    for place, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote and not _is_escaped(text, place) else quote
+        elif sign in "'\"" and (open_ or not text[start:place].strip()):
+            quote = sign
+        elif sign in _CLOSES:
+            open_.append(_CLOSES[sign])
+        elif open_ and sign == open_[-1]:
+            open_.pop()
+        elif sign == "," and not open_:
+            yield text[start:place].strip()
+            start = place + 1
+    yield text[start:].strip()
+
+
+def _is_escaped(text: str, place: int) -> bool:
+    before = text[:place]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _listed(items: Any) -> Sequence[Any]:
+    return items if isinstance(items, list | tuple) else ()
+
+
+def _variants(
+    kind: Kind, items: Any, sweeps: Sequence[OptionSweep], loaded: LoadedConfig, *, zipped: bool
+) -> Iterator[_Variant]:
+    """Yield the variants of all models or datasets, those of one item together."""
+    items = _listed(items)
+    own: dict[int, list[tuple[str, OptionSweep]]] = {}
+    for sweep in sweeps:
+        for number, path in items_at(items, sweep.path, kind, sweep.where) if sweep.kind == kind else ():
+            if not path:
+                raise ConfigError("a sweep changes an option, not a whole item", where=sweep.where, fix=_FIX)
+            own.setdefault(number, []).append((path, sweep))
+    for number, item in enumerate(items):
+        where = f"{kind}[{number}]"
+        prompts = item.get("prompts") if kind == "datasets" and isinstance(item, Mapping) else None
+        if not isinstance(item, Mapping) or (number not in own and not prompts):
+            yield _Variant(item, "", number)  # whatever is wrong with it is said later
+            continue
+        section = ConfigSection(item, where, Faults(loaded.place))
+        base = _ABBRS[kind](section)
+        section.faults.raise_any()
+        swept = own.get(number, [])
+        points = list(_points([sweep.values for _, sweep in swept], zipped=zipped))
+        named = _prompts(item, loaded.place(f"{where}.prompts")) if prompts else {"": None}
+        if len(points) * len(named) > _MOST:
+            what = f"{base} would have {len(points) * len(named):,} variants"
+            raise ConfigError(what, where="--sweep", fix=f"give fewer values: at most {_MOST:,} variants")
+        for name, prompt in named.items():
+            for place, point in enumerate(points):
+                changed = {key: value for key, value in item.items() if key != "prompts"}
+                if name:
+                    infer = changed.get("infer_cfg")
+                    infer = infer if isinstance(infer, Mapping) else {}
+                    changed["infer_cfg"] = with_prompt(infer, prompt, loaded.place(f"{where}.prompts.{name}"))
+                for (path, sweep), value in zip(swept, point, strict=True):
+                    changed = changed_item(changed, path, value, where, sweep.where)
+                options = {path: value for (path, _), value in zip(swept, point, strict=True)}
+                changed |= _identity(item, base, name, options)
+                yield _Variant(changed, base, number, place if zipped and swept else None)
+
+
+def _prompts(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    prompts = item["prompts"]
+    if not isinstance(prompts, Mapping) or not all(isinstance(name, str) and name.strip() for name in prompts):
+        fix = "write prompts=dict(short='…{question}…', steps='…')"
+        raise ConfigError("prompts is no dict of name → prompt", where=where, fix=fix)
+    return prompts
+
+
+def _points(values: Sequence[Sequence[Any]], *, zipped: bool) -> Iterator[tuple[Any, ...]]:
+    if zipped and values:
+        return iter(list(zip(*values, strict=True)))
+    return product(*values)
+
+
+def _identity(item: Mapping[str, Any], base: str, prompt: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``abbr`` and ``variant`` of an item; one that is a variant already keeps what distinguishes it."""
+    before: Mapping[str, Any] = found if isinstance(found := item.get("variant"), Mapping) else {}
+    lasts = [path.rpartition(".")[2] for path in options]
+    parts = [_word(prompt)] if prompt else []
+    for path, value in options.items():
+        last = path.rpartition(".")[2]
+        parts.append(f"{last if lasts.count(last) == 1 else path}={_word(value)}")
+    variant = {"of": before.get("of", base)}
+    if name := prompt or before.get("prompt", ""):
+        variant["prompt"] = name
+    if both := {**before.get("options", {}), **options}:
+        variant["options"] = both
+    return {"abbr": MARK.join([base, *parts]), "variant": variant}
+
+
+def _word(value: Any) -> str:
+    """Return a value as a part of a file's name; what is lost of it is in a digest."""
+    text = value if isinstance(value, str) else repr(value)
+    kept = re.sub(r"[^\w.+-]+", "-", text).strip("-")
+    return kept if kept == text and len(text) <= _LONGEST else f"{kept[:_LONGEST]}-{digest(repr(value), 4)}"
+
+
+def _pairs(made: Mapping[Kind, Sequence[_Variant]], combinations: Any) -> list[dict[str, Any]] | None:
+    """Return ``model_dataset_combinations`` in terms of variants; None if every model runs on every dataset."""
+    names = {kind: _names(made[kind]) for kind in KINDS}
+    found: list[dict[str, Any]] = []
+    if combinations:
+        for one in _listed(combinations):
+            if not isinstance(one, Mapping):
+                return None  # said when it is parsed
+            found.append({**one, **{kind: _spread(_listed(one.get(kind)), names[kind]) for kind in KINDS}})
+    points = {kind: {one.values["abbr"]: one.point for one in made[kind] if one.point is not None} for kind in KINDS}
+    if not (points["models"] and points["datasets"]):
+        return found or None
+    every = {kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}
+    found = found or [{kind: every[kind] for kind in KINDS}]
+    return [
+        {"models": [model], "datasets": kept}
+        for one in found
+        for model in map(_name_in, one["models"])
+        if (
+            kept := [
+                dataset
+                for dataset in map(_name_in, one["datasets"])
+                if points["models"].get(model) is None
+                or points["datasets"].get(dataset) is None
+                or points["models"][model] == points["datasets"][dataset]
+            ]
+        )
+    ]
+
+
+def _name_in(item: Any) -> Any:
+    return item.get("abbr") if isinstance(item, Mapping) else item
+
+
+def _names(made: Sequence[_Variant]) -> dict[str, list[str]]:
+    """Return the name of each item with variants → the names of these."""
+    found: dict[str, list[str]] = {}
+    for one in made:
+        if one.base:
+            found.setdefault(one.base, []).append(one.values["abbr"])
+    return found
+
+
+def _spread(items: Sequence[Any], names: Mapping[str, Sequence[str]]) -> list[Any]:
+    """Return a list of names, or of items, with all variants in place of a name that has some."""
+    return [variant for one in items for variant in names.get(_name_in(one), [one])]
+
+
+def _with_all_entries(summarizer: Mapping[str, Any], made: Sequence[_Variant]) -> dict[str, Any]:
+    """Return the summarizer in terms of variants: an entry for each, and a group for each point of its datasets."""
+    names = _names(made)
+    changed = dict(summarizer)
+    groups: list[Any] = []
+    grouped: dict[str, list[str]] = {}
+    for group in _listed(summarizer.get("summary_groups")):
+        subsets = _listed(group.get("subsets")) if isinstance(group, Mapping) else ()
+        bases = {**names, **grouped}
+        endings = dict.fromkeys(
+            name.removeprefix(_entry_name(one)) for one in subsets for name in bases.get(_entry_name(one), ())
+        )
+        if not endings:
+            groups.append(group)
+            continue
+        for ending in endings:
+            in_group = [_entry(one, ending, bases) for one in subsets]
+            weights = group.get("weights")
+            if isinstance(weights, Mapping):
+                pairs = {_entry_name(one): _entry_name(new) for one, new in zip(subsets, in_group, strict=True)}
+                weights = {pairs.get(name, name): weight for name, weight in weights.items()}
+            more = {} if weights is None else {"weights": weights}
+            groups.append({**group, "name": f"{group.get('name')}{ending}", "subsets": in_group, **more})
+        grouped[str(group.get("name"))] = [f"{group.get('name')}{ending}" for ending in endings]
+    if groups:
+        changed["summary_groups"] = groups
+    bases = {**names, **grouped}
+    if entries := _listed(summarizer.get("dataset_abbrs")):
+        changed["dataset_abbrs"] = [
+            new
+            for one in entries
+            for new in ([_renamed(one, name) for name in bases.get(_entry_name(one), ())] or [one])
+        ]
+    return changed
+
+
+def _entry_name(entry: Any) -> Any:
+    return entry[0] if isinstance(entry, list | tuple) and entry else entry
+
+
+def _renamed(entry: Any, name: str) -> Any:
+    return [name, *entry[1:]] if isinstance(entry, list | tuple) else name
+
+
+def _entry(entry: Any, ending: str, names: Mapping[str, Sequence[str]]) -> Any:
+    """Return the entry of a group at a point: a dataset without this point is the same at all of them."""
+    name = f"{_entry_name(entry)}{ending}"
+    return _renamed(entry, name) if name in names.get(_entry_name(entry), ()) else entry
+
+
+def _origins(made: Mapping[Kind, Sequence[_Variant]], loaded: LoadedConfig) -> dict[str, Any]:
+    """Return where each item is written, so that its faults have a file and a line."""
+    found = {}
+    for kind, items in made.items():
+        for number, one in enumerate(items):
+            before = f"{kind}[{one.number}]"
+            if before in loaded.origins:
+                found[f"{kind}[{number}]"] = loaded.origins[before]
+            elif loaded.path is not None:
+                found[f"{kind}[{number}]"] = loaded.path, before
+    return found

@@ -1,0 +1,274 @@
+"""A program as an agent (`CommandModel`): started for each sample in a folder of its own, and ended with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Unpack
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.errors import ConfigError, DataError, ModelError
+from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.folder import left_files, write_files
+from ais_prompt.extensions.agents.proxy import HOST, Endpoint
+from ais_prompt.inferencers import UNUSABLE_ROW
+from ais_prompt.registry import MODELS
+from ais_prompt.types import Completion, Failure, Request, prompt_to_json
+from ais_prompt.utils import in_thread, temporary_folder, watched
+
+QUESTION_FILE: Final = "question.txt"
+MOST_OUTPUT: Final = 16 * 2**20
+"""Bytes of standard output; an agent that writes more is ended."""
+LAST_LINES: Final = 10
+GRACE_SECONDS: Final = 1.0
+_PIECE: Final = 2**16
+_LONGEST_WORD: Final = 100_000
+"""Bytes of one word of a command; Linux takes 128 KiB."""
+
+
+@MODELS.register_module()
+class CommandModel(Agent):
+    """Start a program for each sample; what it prints is the answer.
+
+    The program gets the address of a model in the environment, as clients of OpenAI and Anthropic read it, with a key
+    that is the sample's own. Each request to it is recorded as a step of the sample::
+
+        dict(type='CommandModel', command=['my-agent', '--ask', '{question}'],
+             model=dict(type='OpenAIChatModel', model='...'))
+
+    It runs in a folder of its own, which has ``question.txt`` and the files of the row. When it ends, everything that
+    it started ends too; and so it does when the run ends, however that happens.
+
+    Args:
+        command: words of the command, without a shell. ``{question}`` in a word is the prompt as a text, ``{folder}``
+            the folder of the sample, ``{base_url}`` and ``{api_key}`` the address and the key. A word that names a file
+            of the working directory gets its full path.
+        model: as in `Agent`.
+        answer: where the answer is: ``stdout``, all that the program prints; ``file:NAME``, a file that it leaves;
+            ``json:KEY``, a key of the JSON object in its last line.
+        environment: further variables of the program.
+        files: column of the files that a row brings, name → text, ``{'base64': ...}`` or ``{'path': ...}``.
+        keep_files: bytes of the files that the program leaves, which are kept with the answer.
+        options: those of `Agent`.
+
+    Raises:
+        ConfigError: there is no such form of answer, or no command; or as `Agent`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        model: Mapping[str, Any],
+        *,
+        answer: str = "stdout",
+        environment: Mapping[str, str] | None = None,
+        files: str = "files",
+        keep_files: int = 100_000,
+        **options: Unpack[AgentOptions],
+    ) -> None:
+        super().__init__(model, **options)
+        if isinstance(command, str) or not command:
+            fix = "write ['my-agent', '{question}']"
+            raise ConfigError(f"command={command!r} is no list of words", where="command", fix=fix)
+        kind, _, name = answer.partition(":")
+        if kind not in ("stdout", "file", "json") or bool(name) is (kind == "stdout"):
+            fix = "write 'stdout', 'file:NAME' or 'json:KEY'"
+            raise ConfigError(f"there is no answer {answer!r}", where="answer", fix=fix)
+        self.command = tuple(map(str, command))
+        self.environment = dict(environment or {})
+        self._answer_kind, self._answer_name = kind, name
+        self._files = files
+        self._keep_files = keep_files
+
+    @classmethod
+    def check_arguments(cls, **arguments: Any) -> None:
+        """Look for the program.
+
+        Raises:
+            ConfigError: it does not exist; or as ``__init__``.
+        """
+        cls(**arguments)._program()
+
+    def own_identity(self) -> Mapping[str, Any]:
+        """Return the command and the names of its variables."""
+        answer = f"{self._answer_kind}:{self._answer_name}".rstrip(":")
+        return {"command": list(self.command), "answer": answer, "environment": sorted(self.environment)}
+
+    def preflight(self) -> None:
+        """Look for the program, and check the model.
+
+        Raises:
+            ConfigError: there is no such program.
+            ModelError: the model cannot be used.
+        """
+        self._program()
+        super().preflight()
+
+    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:
+        """Run the program to its end."""
+        prompt = prompt_to_json(request.prompt)
+        question = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
+        with temporary_folder() as name:
+            folder = Path(name)
+            try:
+                brought = await in_thread(lambda: write_files(folder, row, self._files))
+            except DataError as error:
+                return Completion(failure=Failure(UNUSABLE_ROW, f"{error.what}; {error.fix}"))
+            (folder / QUESTION_FILE).write_text(question, "utf-8")
+            brought[QUESTION_FILE] = _state(folder / QUESTION_FILE)
+            words = self._words(question, folder, endpoint)
+            if any(len(word.encode()) > _LONGEST_WORD for word in words):
+                what = f"the question is too long for a word of a command; the program finds it in {QUESTION_FILE}"
+                return Completion(failure=Failure("agent_command", what))
+            ended = await _run(words, folder, self._variables(endpoint))
+            left = await in_thread(lambda: left_files(folder, brought, self._keep_files))
+            found = ended.failure or self._answer(ended.output, folder)
+        if isinstance(found, Failure):
+            return Completion(failure=found, files=left)
+        return replace(Completion(found, "stop"), files=left)
+
+    def _program(self) -> str:
+        """Return the path of the program.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        found = shutil.which(self.command[0], path=self.environment.get("PATH"))
+        if found is None:
+            fix = "install it, or write its whole path"
+            raise ConfigError(f"there is no program {self.command[0]!r}", where="command", fix=fix)
+        return str(Path(found).absolute())
+
+    def _words(self, question: str, folder: Path, endpoint: Endpoint) -> list[str]:
+        values = {
+            "{question}": question,
+            "{folder}": str(folder),
+            "{base_url}": endpoint.base_url,
+            "{api_key}": endpoint.api_key,
+        }
+        return [self._program(), *(_filled(_absolute(word), values) for word in self.command[1:])]
+
+    def _variables(self, endpoint: Endpoint) -> dict[str, str]:
+        spared = {
+            name: ",".join(filter(None, (os.environ.get(name), HOST, "localhost"))) for name in ("NO_PROXY", "no_proxy")
+        }
+        return {**os.environ, **spared, **endpoint.environment(), **self.environment}
+
+    def _answer(self, output: str, folder: Path) -> str | Failure:
+        """Return the answer of a program that has ended well."""
+        if self._answer_kind == "stdout":
+            return output.strip()
+        if self._answer_kind == "file":
+            path = folder / self._answer_name
+            try:
+                if path.is_symlink() or path.stat().st_size > MOST_OUTPUT:
+                    return Failure("agent_answer", f"the file {self._answer_name!r} is a link, or too large")
+                return path.read_text("utf-8", errors="replace").strip()
+            except OSError:
+                return Failure("agent_answer", f"the agent left no file {self._answer_name!r}")
+        last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+        try:
+            value = json.loads(last)[self._answer_name]
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return Failure("agent_answer", f"the last line has no JSON key {self._answer_name!r}: {last[:200]!r}")
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+class _Ended(Struct):
+    """What a program printed, and why it gave no answer."""
+
+    output: str
+    failure: Failure | None
+
+
+async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> _Ended:
+    """Run a program behind a watchdog, which ends everything that it started when it ends or its pipe closes."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *watched(words, grace=GRACE_SECONDS),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=variables,
+        )
+    except OSError as error:
+        raise ModelError(f"no program can be started: {error}", fix="end other programs, or raise the limits") from None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    errors: deque[bytes] = deque(maxlen=2)
+    reading = asyncio.ensure_future(_tail(process.stderr, errors))
+    try:
+        output = await _read(process.stdout)
+        if output is None:
+            return _Ended("", Failure("agent_output", f"the agent printed more than {MOST_OUTPUT // 2**20} MiB"))
+        code = await process.wait()
+        await reading
+    finally:
+        # Its end of the pipe closes: the watchdog ends the program and everything below it.
+        process.stdin.close()
+        reading.cancel()
+        await asyncio.shield(_gone(process))
+    text = output.decode("utf-8", errors="replace")
+    if code == 0:
+        return _Ended(text, None)
+    last = b"".join(errors).decode("utf-8", errors="replace") or text
+    lines = "\n".join(last.strip().splitlines()[-LAST_LINES:])
+    end = f"exit code {code}" if code <= 128 else f"ended by signal {code - 128}"
+    return _Ended(text, Failure("agent_exit", f"{end}; the last lines:\n{lines}" if lines else end))
+
+
+async def _gone(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end of a watchdog; what it prints meanwhile is of no use, but must not block it."""
+    assert process.stdout is not None
+    while await process.stdout.read(_PIECE):
+        pass
+    await process.wait()
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes | None:
+    """Return all that a stream holds; None if that is too much."""
+    pieces, size = [], 0
+    while piece := await stream.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_OUTPUT:
+            return None
+    return b"".join(pieces)
+
+
+async def _tail(stream: asyncio.StreamReader, pieces: deque[bytes]) -> None:
+    """Keep the last pieces of a stream."""
+    while piece := await stream.read(_PIECE):
+        if pieces and len(pieces[-1]) + len(piece) <= _PIECE:
+            pieces[-1] += piece
+        else:
+            pieces.append(piece)
+
+
+def _absolute(word: str) -> str:
+    """Return the full path of a word that names a file of the working directory: the program runs elsewhere."""
+    path = Path(word)
+    try:
+        return str(path.absolute()) if not path.is_absolute() and path.is_file() else word
+    except (OSError, ValueError):
+        return word
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    state = path.lstat()
+    return state.st_size, state.st_mtime_ns

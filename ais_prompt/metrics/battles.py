@@ -1,0 +1,86 @@
+"""Battles: two answers to a question that a judge compared, and covariates of length and style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+ARENA_RIDGE: Final = (0.5 / math.log(10) ** 2, 0.5)
+"""``ridge`` of Chatbot Arena's style control: 0.5 on ratings in powers of ten, and on coefficients."""
+
+
+class Battle(Struct, frozen=True):
+    """A comparison of two answers to a question.
+
+    Attributes:
+        first, second: the models, in the order in which a judge saw their answers.
+        points: of ``first``: 1 for a win, 0.5 for a tie, 0 for a loss.
+        question: the battles about a question are drawn together.
+        features: covariates, each that of ``first`` less that of ``second``.
+    """
+
+    first: str
+    second: str
+    points: float
+    question: str
+    features: tuple[float, ...] = ()
+
+
+def length_control(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Return the covariate of AlpacaEval's length-controlled win rate: the tanh of the standardized difference.
+
+    Source: Dubois, Galambosi, Liang and Hashimoto 2024, "Length-Controlled AlpacaEval: A Simple Way to Debias
+    Automatic Evaluators", section 3. Its coefficient there is that of a model against the baseline; here it is one for
+    all models, and there is no term for the difficulty of an instruction.
+
+    Args:
+        first, second: lengths of the answers of each battle.
+    """
+    differences = np.asarray(first, float) - np.asarray(second, float)
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    return np.tanh(differences / spread).tolist() if spread else [0.0] * len(differences)
+
+
+def style_control(
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], standardize: bool = True
+) -> Array:
+    """Return the covariates of Chatbot Arena's style control: relative differences, standardized.
+
+    Each is ``(a - b) / (a + b + 1)``, less its mean over all battles, divided by its standard deviation. Arena-Hard and
+    OpenCompass's ``CompassArenaBradleyTerrySummarizer`` use the same formula, with the counts of tokens, Markdown
+    headers, list items and bold texts, and `ARENA_RIDGE`.
+
+    Source: Li, Angelopoulos and Chiang 2024, "Does Style Matter? Disentangling Style and Substance in Chatbot Arena"
+    (LMSYS blog), and FastChat's ``rating_systems.py``.
+
+    Args:
+        first, second: counts of the answers of each battle; shape (battles, counts).
+        standardize: False returns the relative differences.
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    relative: Array = (a - b) / (a + b + 1)
+    if not standardize:
+        return relative
+    spread = relative.std(axis=0)
+    standardized: Array = np.divide(
+        relative - relative.mean(axis=0), spread, out=np.zeros_like(relative), where=spread > 0
+    )
+    return standardized
+
+
+def records_of(battles: Sequence[Battle]) -> dict[tuple[str, str], tuple[float, int, float]]:
+    """Return wins, ties and losses of each model against each other one."""
+    records: dict[tuple[str, str], tuple[float, int, float]] = {}
+    for one in battles:
+        for own, other, points in ((one.first, one.second, one.points), (one.second, one.first, 1 - one.points)):
+            wins, ties, losses = records.get((own, other), (0.0, 0, 0.0))
+            tie = points == 0.5
+            won, lost = (0.0, 0.0) if tie else (points, 1 - points)
+            records[own, other] = (wins + won, ties + tie, losses + lost)
+    return records
