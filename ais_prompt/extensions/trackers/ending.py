@@ -19,7 +19,6 @@ from ais_prompt import __version__
 from ais_prompt.errors import ConfigError, MissingExtra
 from ais_prompt.extensions.trackers.options import NotifySpec, TrackSpec, addresses
 from ais_prompt.plan import Plan, stored_spec
-from ais_prompt.report import sample_rows
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, read_run_file
@@ -94,6 +93,8 @@ def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int
         rows: of its summary.
         most: most samples.
     """
+    from ais_prompt.report import sample_rows  # most runs have no tracker
+
     measures: dict[str, float] = {}
     for row in rows:
         if row.metric is not None:
