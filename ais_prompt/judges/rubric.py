@@ -56,7 +56,8 @@ class RubricEvaluator:
     each criterion by majority, and on a rating by the mean.
 
     The config gives the judges beside the arguments, and their prompt if it differs: ``judge_cfg``, and
-    ``prompt_template`` with ``{prediction}`` and ``{criteria}``, or ``{criterion}`` with ``together=False``.
+    ``prompt_template`` with ``{prediction}`` and ``{criteria}``, or ``{criterion}`` with ``together=False``. With a
+    ``baseline`` it also has ``{prediction2}``, a reference answer.
 
     Args:
         criteria: a list of statements, or of ``dict(criterion=..., points=..., tags=[...])``: points may be negative,
