@@ -127,7 +127,8 @@ def test_rounds_and_a_list_of_baselines_ask_less(folder: Path) -> None:
     assert sum(asked(folder).values()) == 24 * 2 * 2
     run(folder, ALL, ["good"])
     assert asked(folder) == {"weak": 24, "fair": 24, "good": 48}
-    run(folder, ALL, "good")
+    shown = run(folder, ALL, "good")
+    assert "96 verdicts about 24 questions" in shown  # both orders are asked about the answers of a model
     assert set(scores(folder)) == {"weak", "fair"}  # a single baseline has no score of its own
 
 
