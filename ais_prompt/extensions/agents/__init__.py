@@ -27,7 +27,7 @@ EXTENSION: Final = Extension(
             "documents:AgentsDocument",
         ),
     },
-    documents={"compare": "documents:CompareFields"},
+    documents={"compare": "documents:TrajectoryFields"},
     exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
     steps={"compare": "compared:compare_agents", "finished": "mcp_tools:end_servers"},

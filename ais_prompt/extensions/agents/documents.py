@@ -52,7 +52,7 @@ class ComparedTrajectories(Struct, frozen=True):
     partings: Sequence[Parting]
 
 
-class CompareFields(Struct, frozen=True):
+class TrajectoryFields(Struct, frozen=True):
     """What ``compare`` has further.
 
     Attributes:

@@ -12,9 +12,10 @@ import aiohttp
 import openai
 import pytest
 
+from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, read_chat, read_messages, read_responses
 from ais_prompt.extensions.agents.limits import Limits
-from ais_prompt.extensions.agents.proxy import Endpoint, Proxy
+from ais_prompt.extensions.agents.proxy import Proxy
 from ais_prompt.extensions.agents.session import AgentSession
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.api.chat import CHAT
@@ -54,7 +55,7 @@ class Asker:
 class Stage:
     """A proxy with one session."""
 
-    def __init__(self, session: AgentSession, endpoint: Endpoint, asker: Asker, proxy: Proxy) -> None:
+    def __init__(self, session: AgentSession, endpoint: AgentEndpoint, asker: Asker, proxy: Proxy) -> None:
         self.session, self.endpoint, self.asker, self.proxy = session, endpoint, asker, proxy
 
     def client(self) -> openai.AsyncOpenAI:
