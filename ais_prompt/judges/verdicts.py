@@ -7,15 +7,18 @@ a dataset also gets the score that each gives alone, and their agreement.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.evaluators import JudgeEvaluator, best_of, less_is_better, worst_of
+from ais_prompt.evaluators import AsksInParts, Evaluator, JudgeEvaluator, best_of, less_is_better, worst_of
 from ais_prompt.judges.judge_evaluators import decide
 from ais_prompt.judges.questions import questions_about
+from ais_prompt.judges.rivals import Rivals
+from ais_prompt.judges.rubric import clipped_score
 from ais_prompt.judges.trust import ALPHA, agreement
 from ais_prompt.metrics import Estimate, estimated_means, exact_mean
 from ais_prompt.plan import Task, build_postprocessor
@@ -35,11 +38,13 @@ class Replies(Struct, frozen=True):
 
     Attributes:
         judge: its ``abbr``.
-        said: one reply, or one for each of `ORDERS`.
+        said: one reply, one for each of `ORDERS`, or one for each of `AsksInParts.parts`.
+        rival: ``abbr`` of the model whose answer was compared, of several.
     """
 
     judge: str
     said: Sequence[Prediction]
+    rival: str = ""
 
 
 class Verdicts:
@@ -53,21 +58,39 @@ class Verdicts:
     def __init__(self, task: Task, folder: RunFolder) -> None:
         self._task = task
         self._folder = folder
-        self._said: dict[str, dict[str, Prediction]] | None = None
+        self._said: dict[str, dict[str, dict[str, Prediction]]] = {}
 
     def about(self, sample: SampleScore, prediction: Prediction) -> list[Replies]:
         """Return what each judge said about an answer that was read; failures where nothing was said.
 
+        Of an answer that is compared with those of several models, each judge has as many replies.
+
         Raises:
             StoreError, DataError: the verdicts cannot be read.
         """
+        if self._rivals is not None:
+            return list(self._about_rivals(self._rivals, sample, prediction))
         missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
         compares = self._judge.reference_answers is not None
-        questions = questions_about(sample, prediction.earlier, compares=compares)
+        evaluator = self._task.dataset.evaluator
+        questions = questions_about(sample, prediction.earlier, compares=compares, evaluator=evaluator)
         return [
             Replies(judge, [said.get(question, missing) for question in questions])
             for judge, said in self._all().items()
         ]
+
+    def _about_rivals(self, rivals: Rivals, sample: SampleScore, prediction: Prediction) -> Iterator[Replies]:
+        own = self._task.spec.model.abbr
+        for rival in rivals.of(sample.sample_id, len(prediction.earlier)):
+            names = zip((own, rival.model), rivals.question_ids(sample, prediction, rival), strict=True)
+            asked = [(self._all(model), question) for model, question in names]
+            for judge in (one.abbr for one in self._judge.models):
+                yield Replies(judge, [said[judge].get(question, NOT_JUDGED) for said, question in asked], rival.model)
+
+    @cached_property
+    def _rivals(self) -> Rivals | None:
+        references = self._judge.reference_answers
+        return Rivals(self._task, self._folder) if references is not None and references.models else None
 
     def of(self, question: str) -> list[Prediction]:
         """Return what each judge said to the question with an id; a failure where nothing was.
@@ -83,19 +106,21 @@ class Verdicts:
         assert judge is not None  # `build_evaluator` refuses an evaluator that needs a judge and has none
         return judge
 
-    def _all(self) -> dict[str, dict[str, Prediction]]:
-        """Return ``abbr`` of each judge → id of a question → what it said."""
-        if self._said is None:
-            folder = self._folder.judge(self._task.spec.model.abbr, self._task.spec.dataset.eval.name)
-            self._said = {}
-            for model in self._judge.models:
-                path = folder.predictions(model.abbr, self._task.spec.dataset.abbr)
-                text_of = build_postprocessor(model.pred_postprocessor)
-                self._said[model.abbr] = {
+    def _all(self, model: str = "") -> dict[str, dict[str, Prediction]]:
+        """Return ``abbr`` of each judge → id of a question about the answers of a model → what it said."""
+        answered_by = model or self._task.spec.model.abbr
+        if answered_by not in self._said:
+            folder = self._folder.judge(answered_by, self._task.spec.dataset.eval.name)
+            found = self._said[answered_by] = {}
+            for judge in self._judge.models:
+                path = folder.predictions(judge.abbr, self._task.spec.dataset.abbr)
+                text_of = build_postprocessor(judge.pred_postprocessor)
+                is_there = not model or path.is_file()  # the judging of another model may have failed
+                found[judge.abbr] = {
                     said.sample_id: said if said.failed else replace(said, prediction=text_of(said.prediction))
-                    for said in read_predictions(path, with_prompts=False)
+                    for said in (read_predictions(path, with_prompts=False) if is_there else ())
                 }
-        return self._said
+        return self._said[answered_by]
 
 
 def by_judge(metric: str, judge: str) -> str:
@@ -118,7 +143,8 @@ def scores_of_judges(evaluator: JudgeEvaluator, judges: Sequence[str], samples: 
     metrics = [by_judge(evaluator.metrics[0], judge) for judge in judges]
     scores = estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
     less = less_is_better(evaluator, evaluator.metrics[0])  # whatever the judges are called
-    return [replace(score, lower_is_better=less) for score in scores]
+    scores = [replace(score, lower_is_better=less) for score in scores]
+    return [clipped_score(score) for score in scores] if isinstance(evaluator, AsksInParts) else scores
 
 
 def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int) -> Estimate:
@@ -145,26 +171,34 @@ def _value(evaluator: JudgeEvaluator, answer: SampleScore, place: int, judges: i
         return alone[0][metric] if alone and alone[0] else None
     together = [decide(evaluator, panel, answer.gold) for panel in panels]
     turns = len(answer.extracted) if isinstance(answer.extracted, list) else 1
+    turns *= len({one.rival for one in answer.verdicts}) or 1  # the value is the mean over turns and rivals
     changes = [one[metric] - all_of[metric] for one, all_of in zip(alone, together, strict=True) if one and all_of]
     # Turns that no judge was asked about keep their values.
     return answer.values.get(metric, 0.0) + math.fsum(changes) / turns
 
 
-def agreement_of_judges(judges: int, samples: Iterable[SampleScore], main: Score) -> Score:
+def agreement_of_judges(
+    judges: int, samples: Iterable[SampleScore], main: Score, evaluator: Evaluator | None = None
+) -> Score:
     """Return Krippendorff's alpha of the votes: of numbers as interval data, of tags as categories.
 
     Args:
         judges: how many there are.
         samples: the scores of all samples, with the votes on each answer and each turn.
         main: the main score, whose counts this one has.
+        evaluator: if it `AsksInParts`, the votes are those on each part.
     """
     votes: list[list[str | float | None]] = []
     clusters: list[str] = []
     for sample in samples:
         for answer in sample.repeats or (sample,):
             for start in range(0, len(answer.verdicts), judges):
-                votes.append([one.vote for one in answer.verdicts[start : start + judges]])
-                clusters.append(sample.sample_id if sample.cluster is None else sample.cluster)
+                given: list[Sequence[str | float | None]] = [
+                    evaluator.marks(one.vote, answer.gold) if isinstance(evaluator, AsksInParts) else [one.vote]
+                    for one in answer.verdicts[start : start + judges]
+                ]
+                votes += map(list, zip(*given, strict=True))
+                clusters += [sample.sample_id if sample.cluster is None else sample.cluster] * len(given[0])
     numeric = all(isinstance(vote, float) for given in votes for vote in given if vote is not None)
     found = agreement(votes, "interval" if numeric else "nominal", clusters)
     return replace(

@@ -223,24 +223,37 @@ class ModelSpec(Struct, frozen=True):
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
-    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.
+    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of models.
 
     Attributes:
         column: the column of the data that holds them.
         model: `abbr` of the model that gave them: in this run, or in that of `path`.
         path: the folder of an earlier run, or a file of its predictions.
+        models: several models of this run, or ``all``: each model is compared with each of them.
+        rounds: with `models`, how many earlier models of the config a model is compared with on each question.
         where: config path.
+        among: with `models`, ``abbr`` of the models of the run that answer the dataset.
     """
 
     column: Annotated[str, Key("a name", default="none")] = ""
     model: Annotated[str, Key("a name", default="none")] = ""
     path: Annotated[Path | None, Key("a path", default="this run")] = None
+    models: Annotated[tuple[str, ...], Key("a list of names, or `'all'`", default="none", read=as_list)] = ()
+    rounds: Annotated[Count | None, Key("a number from 1", default="all of them")] = None
     where: str = ""
+    among: tuple[str, ...] = ()
 
     @property
     def model_of_run(self) -> str:
         """``abbr`` of the model of this run that gives the answers; empty if they are elsewhere."""
         return "" if self.column or self.path is not None else self.model
+
+    def rivals(self, model: str) -> tuple[str, ...]:
+        """Return the models whose answers are compared with those of a model, in the order of the config."""
+        everyone = self.models == ("all",)
+        return tuple(
+            one for one in self.among if one != model and (everyone or not {one, model}.isdisjoint(self.models))
+        )
 
 
 class JudgeSpec(Struct, frozen=True):
@@ -256,15 +269,13 @@ class JudgeSpec(Struct, frozen=True):
     """
 
     models: Annotated[tuple[ModelSpec, ...], Key("a model, or a list of models", name="judge_cfg")]
-    prompt_template: Annotated[PartSpec, Key()]
+    prompt_template: Annotated[PartSpec | None, Key(default="that of the evaluator, if it has one")] = None
     where: str = ""
     reference_answers: Annotated[ReferenceAnswersSpec | None, Key(name="baseline")] = None
 
 
 class EvalSpec(Struct, frozen=True):
     """How answers are scored.
-
-    Several evaluators are as many of these: the first has the headline, and the others are in its ``further``.
 
     Attributes:
         evaluator: what compares answers with the gold; without it, predictions are made and not scored. A list, or a
@@ -280,7 +291,7 @@ class EvalSpec(Struct, frozen=True):
         repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
         primary: of several evaluators, the name of the one whose first metric is the main one.
         name: the name of the evaluator among several; empty if there is only one.
-        further: the other evaluators, in the order of the config.
+        further: the other evaluators with what they need, in the order of the config; they have no ``further``.
     """
 
     evaluator: Annotated[PartSpec | None, Key("a part, a list of parts, or a dict of name → part")] = None
@@ -432,6 +443,12 @@ class RunSpec(Struct, frozen=True):
         ]
 
 
+def title_of(settings: Mapping[str, Any]) -> str:
+    """Return what distinguishes a variant in words: the name of the prompt, and options with their values."""
+    words = [str(value) if name == "prompt" else f"{name}={value}" for name, value in settings.items()]
+    return ", ".join(words)
+
+
 class VariantColumns(Struct, frozen=True):
     """What a variant is, as columns of a table; all are empty for a task without variants.
 
@@ -478,6 +495,11 @@ class TaskSpec(Struct, frozen=True):
         return found
 
     @property
+    def title(self) -> str:
+        """What distinguishes it, in words: the name of the prompt, and options with their values; or empty."""
+        return title_of(self.variant)
+
+    @property
     def columns(self) -> VariantColumns:
         """What distinguishes it, as columns."""
         settings = self.variant
@@ -492,6 +514,13 @@ class TaskSpec(Struct, frozen=True):
         """The answers that its own are compared with; None without a comparison."""
         judges = (one.judge for one in self.dataset.eval.by_evaluator)
         return next((judge.reference_answers for judge in judges if judge and judge.reference_answers), None)
+
+    @property
+    def rivals(self) -> frozenset[str]:
+        """The models of the run whose answers to the dataset are compared with its own, as its own with theirs."""
+        judges = (one.judge for one in self.dataset.eval.by_evaluator)
+        references = (judge.reference_answers for judge in judges if judge is not None)
+        return frozenset[str]().union(*(one.rivals(self.model.abbr) for one in references if one is not None))
 
     @property
     def is_reference(self) -> bool:

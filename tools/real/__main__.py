@@ -344,6 +344,7 @@ def compared(
         counts["import"].add("", failed[-300:], "score", equal=not failed)
         _compare_scores(scores, our_scores(run), counts["import"], names)
         _compare_tables(table, our_table(run), counts["import"], names)
+    counts["import"].add(0, len(bodies(running.requests(), work.name)), "requests")  # judges are not asked again
     running.answer(answers)
     failed = _ours(work, "migrate", "eval.py", "-o", "native.py", *options)
     failed = failed or _ours(work, "run", "native.py", "-w", "migrated", "--allow-code-execution", *options[:2])

@@ -34,6 +34,7 @@ from opencompass.summarizers.subjective import alignmentbench, arenahard
 from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
 from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
 from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
+from opencompass.summarizers.subjective.mtbench101 import get_final_results, post_process_mtbench101
 from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
 from opencompass.utils.text_postprocessors import extract_non_reasoning_content
 
@@ -149,7 +150,7 @@ ALIGN_REPLIES = (
     "{'丰富度': 2, '综合得分': 10}",
 )
 
-
+CAPABILITIES = ("数学计算", "逻辑推理", "基本任务", "综合问答", "文本写作", "角色扮演", "专业能力")
 COMPASS_REPLIES = (
     *("Choice: A", "选择：B", "Choice: C", "A", "", "So.\nChoice: B", "选择：C", "Choice: A or Choice: B", "选择: A"),
     *("Choice: D", "Choice: B", "Choice: A"),
@@ -171,7 +172,7 @@ def tables() -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in replies}
     for base in ("gpt4-0314", "other"):
         for names in (("mine", base), (base, "mine")):
-            for name, (numbers, said) in replies.items():
+            for name, (count, said) in replies.items():
                 known = [
                     {
                         "answer1": names[n % 3 == 0],
@@ -184,17 +185,19 @@ def tables() -> dict[str, list[dict[str, Any]]]:
                     for n in range(len(said))
                 ]
                 output = [[reply, one] for reply, one in zip(said, known, strict=True)]
-                found[name].append({"output": output, "base": base, "numbers": numbers(output, base)})
+                found[name].append({"output": output, "base": base, "numbers": count(output, base)})
     half = {"summary_type": "half_add"}
     found["CompassArenaSummarizer"] += [
         {**case, "args": half, "numbers": _compass_arena(case["output"], case["base"], **half)}
         for case in found["CompassArenaSummarizer"]
     ]
-    for name, said, numbers in (
-        ("AlignmentBenchSummarizer", ALIGN_REPLIES, _alignbench()),
-        ("MTBenchSummarizer", MT_REPLIES, _mt_bench()),
-    ):
-        found[name] = [{"output": [[reply, {}] for reply in said], "base": "", "numbers": numbers}]
+    rated = [[reply, {"capability": CAPABILITIES[n % len(CAPABILITIES)]}] for n, reply in enumerate(ALIGN_REPLIES)]
+    found["AlignmentBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _alignbench(rated)}]
+    turns = [{"task": f"{n % 2}", "multi_id": str(n % 5)} for n in range(len(MT_REPLIES))]
+    rated = [[reply, dict(one)] for reply, one in zip(MT_REPLIES, turns, strict=True)]
+    found["MTBench101Summarizer"] = [{"output": rated, "base": "", "numbers": _mt_bench_101(rated)}]
+    rated = [[reply, {}] for reply in MT_REPLIES]
+    found["MTBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _mt_bench()}]
     return found
 
 
@@ -248,14 +251,25 @@ def _arena(output: Any, base: str) -> dict[str, float]:
     return {name: float(rate["mine"]) for name, rate in rates.items()}
 
 
-def _alignbench() -> dict[str, float]:
-    rated = filter(None, map(alignmentbench.post_process_alignbench, ALIGN_REPLIES))
+def _mt_bench_101(output: Any) -> dict[str, float]:
+    read = [(post_process_mtbench101(reply), known) for reply, known in output]
+    answers, references = zip(*((one, known) for one, known in read if one), strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        return {"average": get_final_results(answers, references, folder, 0, "mine", "judge")}
+
+
+def _alignbench(output: Any) -> dict[str, float]:
+    read = [(alignmentbench.post_process_alignbench(reply), known) for reply, known in output]
+    answers, references = zip(*((one, known) for one, known in read if one), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "dimension.csv"
-        answers = list(rated)
-        alignmentbench.get_dimension_results(answers, answers, file, 0, "mine")
+        alignmentbench.get_dimension_results(answers, references, file, 0, "mine")
         head, row = csv.reader(file.open(encoding="utf-8"))
-    return dict(zip(head[1:], map(float, row[1:]), strict=True))
+        file = Path(folder) / "capability.csv"
+        alignmentbench.get_capability_results(answers, references, file, 0, "mine")
+        _, _, names, numbers = csv.reader(file.open(encoding="utf-8"))
+    pairs = [*zip(head[1:], row[1:], strict=True), *zip(names[1:], numbers[1:], strict=True)]
+    return {name: float(number) for name, number in pairs}
 
 
 def _write(output: Any, file: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from msgspec import Struct
 
@@ -210,6 +210,8 @@ class StateEvaluator(_BatchOnly):
     Raises:
         ConfigError: there is no such function.
     """
+
+    runs_code: ClassVar = True
 
     def __init__(self, function: str | Callable[..., Any], metric: str = "state") -> None:
         self.function = function if callable(function) else import_dotted(function.replace(":", "."))

@@ -296,9 +296,12 @@ def _conversations(groups: Mapping[int, Sequence[OldAnswer]]) -> Iterator[Answer
 def _values(answer: OldAnswer) -> dict[str, Any]:
     """Return an answer as `ais_prompt.scoring.foreign_answers` takes it; one that failed has none.
 
-    Of a text that was only measured, OpenCompass writes ``ppl``.
+    Of a text that was only measured, OpenCompass writes ``ppl``; of a conversation, its rounds with both sides.
     """
-    values = {"index": answer.index, "prediction": answer.values.get("prediction", answer.values.get("ppl"))}
+    said = answer.values.get("prediction", answer.values.get("ppl"))
+    if isinstance(said, list) and said and all(isinstance(turn, dict) and "assistant" in turn for turn in said):
+        said = [turn["assistant"] for turn in said]
+    values = {"index": answer.index, "prediction": said}
     if answer.values.get("success") is False:
         values["prediction"] = None
     for key in ("origin_prompt", "gold"):

@@ -11,6 +11,7 @@ config below ``configs/``.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -58,7 +59,7 @@ class OldRun(Struct, frozen=True):
 
     def has_answers(self, model: str, dataset: str) -> bool:
         """Return whether a task has a file of predictions."""
-        return bool(self._parts(model, dataset))
+        return bool(self._parts(dataset, "predictions", model))
 
     def answers(self, model: str, dataset: str) -> Iterator[OldAnswer]:
         """Yield the answers of a task, in the order of the files; then the requests that failed, without an answer.
@@ -71,7 +72,7 @@ class OldRun(Struct, frozen=True):
         """
         count = 0
         answered: set[int] = set()
-        for path in self._parts(model, dataset):
+        for path in self._parts(dataset, "predictions", model):
             for answer in _answers_of(path, start=count):
                 yield answer
                 answered.add(answer.index)
@@ -85,12 +86,13 @@ class OldRun(Struct, frozen=True):
 
     def repeats_in_turn(self, model: str, dataset: str) -> bool:
         """Return whether the repeats of a question follow each other, as in AISBench; in OpenCompass the rounds do."""
-        return any(path.suffix == ".jsonl" for path in self._parts(model, dataset))
+        return any(path.suffix == ".jsonl" for path in self._parts(dataset, "predictions", model))
 
     def verdicts(self, model: str, dataset: str, judge: str) -> Iterator[tuple[Any, str]]:
         """Yield what a judge was asked about the answers of a task, and its reply.
 
-        AISBench keeps it beside the predictions, OpenCompass beside the results, once for each repeat of the questions.
+        AISBench keeps it beside the predictions, OpenCompass beside the results: once for each repeat of the questions,
+        or in a folder for the model or for each comparison with a base model.
 
         Args:
             model, dataset, judge: as the peer names them.
@@ -98,17 +100,25 @@ class OldRun(Struct, frozen=True):
         Raises:
             DataError: a file cannot be read.
         """
-        rated = ("results", f"{model}_judged-by--{judge}")
-        places = [("predictions", model, f"{dataset}-{judge}.jsonl"), (*rated, f"{dataset}.json")]
+        places = [("predictions", model, f"{dataset}-{judge}.jsonl")]
         for repeat in ("replica", "llm_judge_replica"):
             count = 0
             while self._file(*(place := ("results", model, f"{dataset}_{repeat}{count}.json"))):
                 places.append(place)
                 count += 1
-        for path in filter(None, (self._file(*place) for place in places)):
+        files = [path for place in places if (path := self._file(*place))]
+        for folder in self._judged(model, judge):
+            files += self._parts(dataset, "results", folder)
+        for path in files:
             for found in _answers_of(path, start=0):
                 if isinstance(reply := found.values.get("prediction"), str):
                     yield found.values.get("origin_prompt"), reply
+
+    def _judged(self, model: str, judge: str) -> list[str]:
+        """Return the folders of results in which a judge rates a model, or compares it with a base model."""
+        name = f"{model}_judged-by--{judge}"
+        folders = sorted(self.root.glob(f"results/*{glob.escape(name)}"))
+        return [folder.name for folder in folders if folder.name == name or folder.name.endswith(f"_{name}")]
 
     def numbers(self, model: str, dataset: str, judge: str = "") -> dict[str, float]:
         """Return the peer's scores of a task, metric → number as it writes it; empty if there are none.
@@ -120,21 +130,20 @@ class OldRun(Struct, frozen=True):
         Raises:
             DataError: the file cannot be read.
         """
-        path = self._file("results", model, f"{dataset}.json") or self._file(
-            "results", model, f"{dataset}-{judge}.json"
-        )
+        names = ((model, dataset), (model, f"{dataset}-{judge}"), (f"{model}_judged-by--{judge}", dataset))
+        path = next(filter(None, (self._file("results", folder, f"{name}.json") for folder, name in names)), None)
         if path is None:
             return {}
         values = _json_object(path)
         return {name: value for name, value in values.items() if type(value) in (int, float)}
 
-    def _parts(self, model: str, dataset: str) -> list[Path]:
-        """Return the files of predictions, in order."""
+    def _parts(self, dataset: str, *folder: str) -> list[Path]:
+        """Return the files of a dataset in a folder, in order."""
         for ending in (".json", ".jsonl"):
-            if whole := self._file("predictions", model, dataset + ending):
+            if whole := self._file(*folder, dataset + ending):
                 return [whole]
         parts: list[Path] = []
-        while part := self._file("predictions", model, f"{dataset}_{len(parts)}.json"):
+        while part := self._file(*folder, f"{dataset}_{len(parts)}.json"):
             parts.append(part)
         return parts
 
@@ -205,7 +214,10 @@ def _answers_of(path: Path, start: int) -> Iterator[OldAnswer]:
             for number, values in read_objects(lines, str(path)):
                 yield OldAnswer(f"{path}:{number}", _row_number(values.get("id"), f"{path}:{number}"), values)
         return
-    for key, values in _json_object(path).items():
+    found = _json_object(path)
+    if isinstance(details := found.get("details"), dict):  # what a function makes of judgements, and these
+        found = details
+    for key, values in found.items():
         where = f"{path}, {key!r}"
         if not isinstance(values, dict):
             raise DataError("it is not an answer", where=where, fix="copy the file again")

@@ -77,9 +77,23 @@ def mt_bench(said: Judgements) -> dict[str, float]:
 
     The function of MT-Bench rounds the mean; several temperatures are joined before they round it.
     """
-    read = (re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
-    ratings = [float(found[0]) for found in read if found]
+    read = (re.search(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
+    ratings = [float(found[1]) for found in read if found]
     return {"total": fmean(ratings), RATED: float(len(ratings))} if ratings else {}
+
+
+def mt_bench_101(said: Judgements) -> dict[str, float]:
+    """Return ``average``, the mean over tasks of the mean over conversations of the lowest rating of a turn.
+
+    The function of MT-Bench-101 calls it ``avg``.
+    """
+    ratings: dict[Any, dict[Any, int]] = defaultdict(dict)
+    for reply, known in said.replies:
+        if found := re.search(r"\[([0-9]+)\]", reply):
+            talks, talk, rating = ratings[known["task"]], known["multi_id"], int(found[1])
+            talks[talk] = min(rating, talks.get(talk, rating))
+    means = [fmean(talks.values()) for talks in ratings.values()]
+    return {"average": round(fmean(means), 2)} if means else {}
 
 
 DIMENSIONS: Final = (
@@ -89,16 +103,34 @@ DIMENSIONS: Final = (
 _OVERALL: Final = "综合得分"
 
 
-def alignbench_dimensions(said: Judgements) -> dict[str, float]:
-    """Return the mean rating of each dimension, over the replies whose ratings can all be used."""
-    given: dict[str, list[int]] = defaultdict(list)
-    for reply, _ in said.replies:
+_CATEGORIES: Final = {
+    "中文推理总分": ("数学计算", "逻辑推理"),
+    "中文语言总分": ("基本任务", "中文理解", "综合问答", "文本写作", "角色扮演", "专业能力"),
+}
+"""Mean → the capabilities that it is the mean of; one without a rating counts as 0 there."""
+
+
+def alignbench(said: Judgements) -> dict[str, float]:
+    """Return the mean rating of all, of each capability and of each dimension, over the ratings that can all be used.
+
+    Only the reading for ``judge_type='general'`` is known.
+    """
+    dimensions: dict[str, list[int]] = defaultdict(list)
+    capabilities: dict[str, list[int]] = defaultdict(list)
+    for reply, known in said.replies if said.args.get("judge_type", "general") == "general" else ():
         last = re.search(r"{(.*?)}(?![^{]*{)", reply.replace("\n", ""))
         rating = {key: int(value) for key, value in re.findall(r"'(.*?)': (\d+)", last[1])} if last else {}
         if _OVERALL in rating and all(key in DIMENSIONS and value <= 10 for key, value in rating.items()):
+            capabilities[known["capability"]].append(rating[_OVERALL])
             for key, value in rating.items():
-                given[key].append(value)
-    return {key: round(fmean(values), 2) for key, values in given.items()}
+                dimensions[key].append(value)
+    if not capabilities:
+        return {}
+    means = dict.fromkeys((name for parts in _CATEGORIES.values() for name in parts), 0.0)
+    means |= {name: round(fmean(values), 2) for name, values in capabilities.items()}
+    categories = {name: round(fmean(means[one] for one in parts), 2) for name, parts in _CATEGORIES.items()}
+    whole = {"总分": round(fmean(categories.values()), 2), **categories, **means}
+    return whole | {name: round(fmean(values), 2) for name, values in dimensions.items()}
 
 
 _ANCHOR: Final = "gpt4-0314"
@@ -153,10 +185,11 @@ def _win_rate(lead: float) -> float:
 
 
 SUMMARIES: Final[Mapping[str, Summary]] = {
-    "AlignmentBenchSummarizer": alignbench_dimensions,
+    "AlignmentBenchSummarizer": alignbench,
     "ArenaHardSummarizer": arena_hard,
     "CompassArenaSummarizer": compass_arena,
     "CompassBenchSummarizer": paired_choices,
+    "MTBench101Summarizer": mt_bench_101,
     "MTBenchSummarizer": mt_bench,
     "WildBenchPairSummarizer": paired_choices,
 }

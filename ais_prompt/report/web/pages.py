@@ -139,12 +139,13 @@ def page_pieces(
     yield "</body>\n</html>\n"
 
 
-def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
+def runs_page(work_dir: Path, runs: Mapping[str, RunFolder], *, is_static: bool = False) -> str:
     """Return the list of runs as a page.
 
     Args:
         work_dir: where the runs are; its name is shown.
         runs: address of a run's report → the run.
+        is_static: whether the page is a file, and no server of ours compares runs.
     """
     changes = _changes(runs.values())
     lines = [
@@ -152,7 +153,7 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
         for address, folder in runs.items()
     ]
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
-    data = {"work_dir": str(work_dir), "runs": lines}
+    data = {"work_dir": str(work_dir), "runs": lines, "is_static": is_static}
     return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
 
 

@@ -249,6 +249,27 @@ def test_the_verdicts_of_a_judged_run_of_opencompass_are_taken(
     assert len(read_lines(journal)) == 3
 
 
+def test_verdicts_of_ratings_and_comparisons_lie_in_folders_of_their_own(old: Path) -> None:
+    """A function that reads them puts them below its numbers; a comparison names the base model."""
+    write_json(old / "results/gpt_judged-by--judge/gsm8k.json", {"total": 4.5, "details": said("rated")})
+    write_json(old / "results/base_gpt_judged-by--judge/gsm8k.json", said("compared"))
+    for part in (0, 1):
+        write_json(old / f"results/base_gpt_judged-by--judge/arc_{part}.json", said(f"part {part}"))
+    for other in ("othergpt_judged-by--judge", "gpt_judged-by--judge2", "gpt2_judged-by--judge"):
+        write_json(old / "results" / other / "gsm8k.json", said("of another"))
+    run = old_run.open_old_run(old)
+    assert [*run.verdicts("gpt", "gsm8k", "judge")] == [("asked", "compared"), ("asked", "rated")]
+    assert [*run.verdicts("gpt", "arc", "judge")] == [("asked", "part 0"), ("asked", "part 1")]
+    assert run.numbers("gpt", "gsm8k", "judge") == {"accuracy": 75.0}
+    (old / "results/gpt/gsm8k.json").unlink()
+    assert run.numbers("gpt", "gsm8k", "judge") == {"total": 4.5}
+
+
+def said(reply: str) -> dict[str, Any]:
+    """A reply of a judge as OpenCompass writes it."""
+    return {"0": {"origin_prompt": "asked", "prediction": reply, "gold": {}}}
+
+
 def test_texts_that_were_only_measured(project: Project, old: Path) -> None:
     write_config(
         old,
@@ -281,6 +302,25 @@ def test_the_gold_of_a_conversation_is_what_the_assistant_says(project: Project,
     assert "another gold" not in done.stderr
     [folder] = (project.root / "outputs" / "talk").iterdir()
     assert read_lines(folder / "predictions/gpt/gsm8k.jsonl")[0]["gold"] == "Hello to you."
+
+
+def test_the_rounds_of_a_conversation_of_opencompass(project: Project, old: Path) -> None:
+    talk = [{"role": role, "content": text} for text in ("Hello.", "And now?") for role in ("user", "assistant")]
+    (project.root / "talk.jsonl").write_text(json.dumps({"dialogue": talk}) + "\n")
+    (project.root / "talk.py").write_text(
+        "models = [dict(type='ScriptedModel', abbr='gpt')]\n"
+        "datasets = [dict(abbr='gsm8k', path='talk.jsonl', reader_cfg=dict(input_columns=['dialogue'],\n"
+        "    output_column=None), infer_cfg=dict(inferencer=dict(type='ChatInferencer', infer_mode='every')))]\n"
+    )
+    rounds = [
+        {"round": 1, "user": "Hello.", "assistant": "Hi."},
+        {"round": 2, "user": "And now?", "assistant": "Bye."},
+    ]
+    write_json(old / "predictions/gpt/gsm8k.json", {"0": {"prediction": rounds, "origin_prompt": None}})
+    done = project.run("import", str(old), "--config", "talk.py")
+    assert done.returncode == 0, done.stderr
+    [folder] = (project.root / "outputs" / "talk").iterdir()
+    assert read_lines(folder / "predictions/gpt/gsm8k.jsonl")[0]["prediction"] == ["Hi.", "Bye."]
 
 
 def test_the_turns_of_a_conversation_of_aisbench(project: Project, old: Path) -> None:

@@ -15,7 +15,10 @@ from ais_prompt.extension import missing_extension
 
 PART: Final = {"type": "A"}
 ROLE: Final = {"role": "BOT", "begin": "<", "end": ">", "prompt": "{a}", "generate": True, "api_role": "BOT"}
-PRICE: Final = {"input": 1, "output": 2.5, "currency": "EUR", "per": 1000}
+PRICE: Final = {
+    **{"input": 1, "output": 2.5, "currency": "EUR", "per": 1000, "source": "a table"},
+    **{"cached_input": 0.5, "cache_write": 1.5, "reasoning": 3, "batch": 0.5},
+}
 JUDGE: Final = {**PART, "judge_cfg": {**PART, "abbr": "j", "price": PRICE}, "prompt_template": PART}
 GROUP: Final = {
     **{"name": "all", "subsets": ["x", ["y", "accuracy"]], "weights": {"x": 1, "y": 2}, "metric": "mean"},
@@ -42,6 +45,10 @@ DATASET: Final = {
     **{"prompts": {"p": "{q}?"}, "variant": VARIANT},
 }
 META: Final = {"begin": "b", "round": [ROLE, "\n"], "reserved_roles": [{"role": "S"}], "end": "e", "eos_token_id": 3}
+BATCH: Final = {
+    **{"rest": "direct", "rounds": 2, "max_requests": 100, "max_bytes": 1000},
+    **{"gather": 1.0, "poll": 2.0, "longest_poll": 3.0},
+}
 WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "models": [
         {
@@ -52,12 +59,18 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
             "run_cfg": {"num_gpus": 1},
             "variant": VARIANT,
         },
+        *(
+            []
+            if missing_extension("models[i].batch=")
+            else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]
+        ),
         {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
     "datasets": [
         {**DATASET, "eval_cfg": {**EVAL, "evaluator": {**JUDGE, "baseline": {"model": "m", "path": "p"}}}},
         {**DATASET, "abbr": "y", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"column": "c"}}}},
+        {**DATASET, "abbr": "w", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"models": ["m"], "rounds": 2}}}},
         {**DATASET, "abbr": "z", "eval_cfg": {"evaluator": [SCORER, PART], "primary": "A2"}},
     ],
     "model_dataset_combinations": [{"models": ["m"], "datasets": ["x"]}],
@@ -67,6 +80,8 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     },
     "gates": ["accuracy >= 80%"],
     "budget": {"max_requests": 1, "max_tokens_total": 2, "max_cost": 3},
+    "track": {"to": "mlflow", "project": "p", "samples": 5, "offline": True, "uri": "file:///tmp/x"},
+    "notify": {"to": "$CHAT", "only_failures": True},
     "perf": {
         **{"load": "rate", "open_loop": True, "seed": 1, "time_scale": 2, "users": 3, "think_seconds": 0.5},
         **{"unique": True, "warmups": 0, "pressure_seconds": 3, "stage": "total", "stats": ["Average"], "duration": 9},
