@@ -7,7 +7,7 @@ from ais_prompt.extension import Extension, VerbEntry
 EXTENSION: Final = Extension(
     parts={
         "models": {
-            "CommandModel": "command",
+            "CommandModel": "command_model",
             "FunctionAgentModel": "function_agent",
             "ServerAgentModel": "server_agent",
         },
@@ -15,8 +15,8 @@ EXTENSION: Final = Extension(
             "ToolLoopInferencer": "tool_loop",
         },
         "evaluators": {
-            "StateEvaluator": "evaluators",
-            "TrajectoryEvaluator": "evaluators",
+            "StateEvaluator": "trajectory_scores",
+            "TrajectoryEvaluator": "trajectory_scores",
         },
     },
     verbs={

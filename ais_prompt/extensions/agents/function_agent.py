@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
-from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.models import FunctionModel

@@ -16,7 +16,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.agents.asked_model import LocalModel
-from ais_prompt.extensions.agents.command import CommandModel
+from ais_prompt.extensions.agents.command_model import CommandModel
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Request
 from tests.support.cli import run_cli
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, ModelError
-from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import HOST, AgentEndpoint
 from ais_prompt.extensions.agents.folder import left_files, write_files

@@ -13,8 +13,8 @@ from msgspec.structs import asdict, replace
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.extensions.agents.asked_model import make_asked
 from ais_prompt.extensions.agents.endpoint import AgentEndpoint
-from ais_prompt.extensions.agents.limits import SECONDS, STEPS, Limits
-from ais_prompt.extensions.agents.session import AgentSession
+from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
+from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import Asker, PromptStyle, check_at_least
 from ais_prompt.postprocess import ToolFormat
@@ -32,7 +32,7 @@ class Agent(ABC):
     """The base of all agents.
 
     Args:
-        model: the model that the agent asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
+        model: the model that the agent asks, a dict like those of ``models``.
         version: tells the agent from its earlier and later versions; answers of another version are not reused.
         max_concurrency: samples at the same time. How many requests the model gets at a time is its own option.
         max_steps, max_tokens_total, max_cost, timeout: limits of a sample: requests to the model, tokens of all of
@@ -74,7 +74,7 @@ class Agent(ABC):
         self.asked = make_asked(model, parser)
         self.max_concurrency = max_concurrency
         self.max_out_len = max_out_len
-        self.limits = Limits(max_steps, max_tokens_total, max_cost, timeout)
+        self.limits = SampleLimits(max_steps, max_tokens_total, max_cost, timeout)
         self.version = version
         self._needs_calls = needs_calls
         self._name = str(model.get("model") or model.get("path") or model["type"])
