@@ -75,6 +75,9 @@ from ais_prompt.extensions.agents.server_agent import ServerAgentModel as Server
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
+from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator
+from ais_prompt.extensions.benchmarks.corpus import TerEvaluator as TerEvaluator
+from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
@@ -85,6 +88,7 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
+from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator as MrcrEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
 from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator

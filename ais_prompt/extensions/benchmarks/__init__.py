@@ -22,6 +22,7 @@ EXTENSION: Final = Extension(
             "LongBenchRetrievalEvaluator": "long_bench",
             "LongBenchRougeEvaluator": "long_bench",
             "MmmuOpenEvaluator": "visual",
+            "MrcrEvaluator": "mrcr",
             "OcrBenchEvaluator": "visual",
             "RelaxedAccuracyEvaluator": "visual",
             "RoundedNumberEvaluator": "visual",
