@@ -164,6 +164,7 @@ from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEv
 from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
+from ais_prompt.judges.rubric import RubricEvaluator as RubricEvaluator
 from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores

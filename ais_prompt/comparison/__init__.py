@@ -44,6 +44,13 @@ if TYPE_CHECKING:
         same_prompt,
     )
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
+    from ais_prompt.comparison.compared_variants import (
+        Variant,
+        VariantGroup,
+        together,
+        variant_groups,
+        without_questions,
+    )
     from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
     from ais_prompt.comparison.differences import (
         Difference,
@@ -75,13 +82,5 @@ if TYPE_CHECKING:
     )
     from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
     from ais_prompt.comparison.spent import UNITS, Spent, on_front, spent_on
-    from ais_prompt.comparison.variants import (
-        Variant,
-        VariantGroup,
-        title_of,
-        together,
-        variant_groups,
-        without_questions,
-    )
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -331,7 +331,8 @@ def used_line(used: Used) -> str:
     about = "about " if used.estimated else ""
     sent = about + counted(used.input_tokens, "token")
     retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
-    parts = [counted(used.requests, "request") + retries, f"{sent} in", f"{about}{used.output_tokens:,} out"]
+    tokens = [f"{sent} in", f"{about}{used.output_tokens:,} out"] if used.input_tokens or used.output_tokens else []
+    parts = [counted(used.requests, "request") + retries, *tokens]
     return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
 
 

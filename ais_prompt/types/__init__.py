@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         TaskSpec,
         VariantColumns,
         VariantSpec,
+        title_of,
     )
 else:
     __getattr__, __dir__ = offered(__name__)

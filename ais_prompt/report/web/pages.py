@@ -58,6 +58,7 @@ REPORT_SCRIPTS: Final = (
     "differences.js",
     "beside.js",
     "sample.js",
+    "steps.js",
     "side_by_side.js",
     "filters.js",
     "report.js",

@@ -10,6 +10,7 @@ from ais_prompt.comparison import VariantGroup, read_stored_run, variant_groups
 from ais_prompt.errors import AisPromptError
 from ais_prompt.report.score_cost import cost_units, front_legend, front_plot
 from ais_prompt.report.variant_table import cell_of, notes, rows_of, sentences, titles_of
+from ais_prompt.report.web.run_files import summary_of
 from ais_prompt.store import RunFolder
 
 VARIANTS_STYLE: Final = """
@@ -40,6 +41,8 @@ VARIANTS_STYLE: Final = """
 def variants_part(folder: RunFolder) -> str:
     """Return the HTML of the variants of a run; empty if it has none, or its results cannot be read."""
     try:
+        if not any(row.base_model for row in summary_of(folder)):  # most runs have none
+            return ""
         groups = variant_groups(read_stored_run(str(folder.root)))
     except AisPromptError:  # of a task that cannot be read the report has a note
         return ""

@@ -23,6 +23,7 @@ from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_score
 from ais_prompt.comparison.spent import Spent, on_front, spent_on
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics import LEVEL, max_t, optimism
+from ais_prompt.types import title_of
 
 MOST_TOGETHER: Final = 20
 """Variants up to which all pairs are drawn together, which takes seconds for more."""
@@ -98,12 +99,6 @@ class VariantGroup(Struct, frozen=True):
 def without_questions(groups: Sequence[VariantGroup]) -> list[VariantGroup]:
     """Return the groups without their questions, which a document does not have."""
     return [replace(one, questions=(), holdout=one.holdout and replace(one.holdout, questions=())) for one in groups]
-
-
-def title_of(settings: Mapping[str, Any]) -> str:
-    """Return the settings of a variant in words: the name of the prompt, and options with their values."""
-    words = [str(value) if name == "prompt" else f"{name}={value}" for name, value in settings.items()]
-    return ", ".join(words)
 
 
 def variant_groups(run: StoredRun, holdout: float | None = None) -> list[VariantGroup]:
