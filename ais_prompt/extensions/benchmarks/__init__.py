@@ -11,11 +11,13 @@ EXTENSION: Final = Extension(
             "CatalogDataset": "cards.catalog_dataset",
             "RulerDataset": "ruler.ruler_dataset",
         },
+        "postprocessors": {"live_code_bench_postprocess": "live_code"},
         "evaluators": {
             "AnlsEvaluator": "visual",
             "ChrfEvaluator": "corpus",
             "CircularEvaluator": "circular",
             "InstructionEvaluator": "instructions",
+            "LiveCodeBenchEvaluator": "live_code",
             "LongBenchClassificationEvaluator": "long_bench",
             "LongBenchCodeSimEvaluator": "long_bench",
             "LongBenchCountEvaluator": "long_bench",

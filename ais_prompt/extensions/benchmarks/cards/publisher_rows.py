@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.data import LETTERS, Option, Row, option_columns
 from ais_prompt.data import shuffled as shuffled_options
+from ais_prompt.extensions.benchmarks.live_code import live_code_bench
 from ais_prompt.utils import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]
@@ -277,7 +278,19 @@ ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
         *(bfcl, boolq, drop, gpqa, hellaswag, lettered, logiqa, mbpp, mbpp_plus, mgsm),
-        *(hle, instructions, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
+        *(
+            hle,
+            instructions,
+            live_code_bench,
+            mmlu_pro,
+            mrcr,
+            mt_bench,
+            piqa,
+            super_gpqa,
+            triviaqa,
+            truthfulqa,
+            winogrande,
+        ),
     )
 }
 """Name in a card → function."""
