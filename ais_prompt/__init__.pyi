@@ -81,6 +81,8 @@ from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
+from ais_prompt.extensions.benchmarks.live_code import LiveCodeBenchEvaluator as LiveCodeBenchEvaluator
+from ais_prompt.extensions.benchmarks.live_code import live_code_bench_postprocess as live_code_bench_postprocess
 from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator as LongBenchClassificationEvaluator,
 )
@@ -88,6 +90,7 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
+from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator as MrcrEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
 from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator
