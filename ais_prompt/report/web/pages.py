@@ -25,7 +25,7 @@ from ais_prompt.report.web.assets import asset, finite_json, packed_text, source
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
-from ais_prompt.report.web.variant_page import VARIANTS_STYLE
+from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
 from ais_prompt.store import RunFolder, in_order, read_run_file
 from ais_prompt.utils import printable, read_regular
@@ -103,7 +103,7 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
-        variants: the same of `ais_prompt.report.web.variant_page`.
+        variants: the same of `ais_prompt.report.web.variant_part`.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
