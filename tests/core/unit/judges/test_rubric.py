@@ -203,6 +203,14 @@ def test_replies_are_read_strictly() -> None:
     assert {reply: read_marks(reply) for reply in REPLIES} == REPLIES
 
 
+@given(st.text(alphabet='{}[]":,1 truefalsyno.\n', max_size=60))
+def test_any_reply_is_read(reply: str) -> None:
+    for number, mark in read_marks(reply).items():
+        assert number.isdigit()
+        assert isinstance(mark, bool | float | str)
+    assert read_marks("{" * 50_000) == {}
+
+
 def test_a_mark_fits_its_criterion() -> None:
     rated, met = Criterion("a", scale=(1, 5)), Criterion("a")
     assert [rated.mark(one, None) for one in (1, 3, 5, 6, True, "partly")] == [0.0, 0.5, 1.0, None, None, None]
