@@ -58,7 +58,10 @@ if TYPE_CHECKING:
         OpenAIResponsesModel,
     )
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
-    from ais_prompt.models.api.replies import (
+    from ais_prompt.models.api.responses import RESPONSES, ResponseStream
+    from ais_prompt.models.api.stream import StreamReader
+    from ais_prompt.models.api.wire import BadBody, embed_files
+    from ais_prompt.models.api.written_replies import (
         WrittenReply,
         answer_body,
         chat_events,
@@ -70,9 +73,6 @@ if TYPE_CHECKING:
         response_events,
         words_of,
     )
-    from ais_prompt.models.api.responses import RESPONSES, ResponseStream
-    from ais_prompt.models.api.stream import StreamReader
-    from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.base import (
         AgentModel,
         Asker,

@@ -7,7 +7,7 @@ from ais_prompt.extension import Extension, VerbEntry
 EXTENSION: Final = Extension(
     parts={
         "models": {
-            "CommandModel": "command",
+            "CommandModel": "command_model",
             "FunctionAgentModel": "function_agent",
             "ServerAgentModel": "server_agent",
         },
@@ -15,8 +15,8 @@ EXTENSION: Final = Extension(
             "ToolLoopInferencer": "tool_loop",
         },
         "evaluators": {
-            "StateEvaluator": "evaluators",
-            "TrajectoryEvaluator": "evaluators",
+            "StateEvaluator": "trajectory_scores",
+            "TrajectoryEvaluator": "trajectory_scores",
         },
     },
     verbs={
@@ -27,7 +27,7 @@ EXTENSION: Final = Extension(
             "documents:AgentsDocument",
         ),
     },
-    documents={"compare": "documents:CompareFields"},
+    documents={"compare": "documents:TrajectoryFields"},
     exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
     steps={"compare": "compared:compare_agents", "finished": "mcp_tools:end_servers"},

@@ -9,7 +9,7 @@ import click
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, quiet_option, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.extensions.agents.table import AgentRow, Needed
+    from ais_prompt.extensions.agents.agents_table import AgentRow, Needed
 
 
 @click.command(cls=Verb)
@@ -27,7 +27,7 @@ def agents(runs: tuple[str, ...], work_dir: str | None, debug: bool) -> None:  #
 
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.agents.table import agent_rows
+    from ais_prompt.extensions.agents.agents_table import agent_rows
     from ais_prompt.report import read_stored_results
     from ais_prompt.store import locate_run
 
@@ -44,7 +44,7 @@ def agents(runs: tuple[str, ...], work_dir: str | None, debug: bool) -> None:  #
 def _print(rows: list[AgentRow]) -> None:
     from rich.console import Console
 
-    from ais_prompt.extensions.agents.table import MEASURES
+    from ais_prompt.extensions.agents.agents_table import MEASURES
     from ais_prompt.utils import Column, counted, print_table
 
     names = [Column("agent", is_name=True, right=False), Column("dataset", is_name=True, right=False)]

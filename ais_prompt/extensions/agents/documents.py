@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.agents.table import AgentRow
+from ais_prompt.extensions.agents.agents_table import AgentRow
 from ais_prompt.types import Document
 
 
@@ -52,7 +52,7 @@ class ComparedTrajectories(Struct, frozen=True):
     partings: Sequence[Parting]
 
 
-class CompareFields(Struct, frozen=True):
+class TrajectoryFields(Struct, frozen=True):
     """What ``compare`` has further.
 
     Attributes:

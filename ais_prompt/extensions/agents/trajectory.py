@@ -63,7 +63,9 @@ def trajectory_of(steps: Iterable[AskedStep], price: Price | None) -> tuple[Mode
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
     """Return the cost of a request; None without a price."""
-    return None if price is None else price.cost(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    if price is None:
+        return None
+    return price.cost(usage.prompt_tokens or 0, usage.completion_tokens or 0, usage)
 
 
 def total_usage(trajectory: Iterable[ModelCall]) -> Usage:

@@ -110,7 +110,7 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
-        variants: the same of `ais_prompt.report.web.variant_page`.
+        variants: the same of `ais_prompt.report.web.variant_part`.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")

@@ -10,8 +10,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.evaluators import AnswerBatch, less_is_better
-from ais_prompt.extensions.agents.evaluators import StateEvaluator, TrajectoryEvaluator
 from ais_prompt.extensions.agents.trajectory import AskedStep, called_tools, trajectory_of
+from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator, TrajectoryEvaluator
 from ais_prompt.types import ChatMessage, Completion, Decoding, LeftFile, Price, ToolCall, Usage
 from ais_prompt.utils import call_messages
 from tests.support.cli import run_cli
