@@ -67,6 +67,12 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
+from ais_prompt.extensions.agents.command import CommandModel as CommandModel
+from ais_prompt.extensions.agents.evaluators import StateEvaluator as StateEvaluator
+from ais_prompt.extensions.agents.evaluators import TrajectoryEvaluator as TrajectoryEvaluator
+from ais_prompt.extensions.agents.function_agent import FunctionAgentModel as FunctionAgentModel
+from ais_prompt.extensions.agents.server_agent import ServerAgentModel as ServerAgentModel
+from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator

@@ -33,6 +33,7 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "model",
     "open_log",
+    "shown",
     "source",
     "status",
     "translate",
@@ -49,6 +50,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
+    "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
+    "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
     "all are called",
     "begin": "(run folder, its plan, mode of `run`) -> nothing, before a model is asked; an error ends the run; all "

@@ -43,7 +43,7 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     if gate.limits_drop or mode_of_metric(gate.name):
         return
     if gate.is_about_best:
-        if not any(one.variant for one in (*spec.models, *spec.datasets)):
+        if not any(task.variant for task in spec.tasks):
             fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
             yield _fault(gate, "the run has no variants, so there is no best of them", fix)
         return
@@ -184,7 +184,7 @@ def _is_above_best(gate: Gate) -> bool:
 
 
 def _concerned(gate: Gate, spec: RunSpec) -> list[tuple[str, str]]:
-    bases = {one.abbr: one.base for one in (*spec.models, *spec.datasets)}
+    bases = {model.abbr: model.base for model in spec.models} | {one.abbr: one.base for one in spec.datasets}
     return [
         (model, name)
         for model, name in _subjects(spec)

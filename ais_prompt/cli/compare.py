@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @HOLDOUT
 @click.option("--flips", type=click.IntRange(min=0), help="Changed samples to show (default: 3 of a single dataset).")
+@click.option("--together", is_flag=True, help="Add intervals that hold for all datasets together (max-T).")
 @json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
@@ -35,6 +36,7 @@ def compare(
     variants: bool,
     holdout: float | None,
     flips: int | None,
+    together: bool,
     html: str | None,
     work_dir: str | None,
 ) -> None:
@@ -49,7 +51,15 @@ def compare(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import compare_runs, comparison_json, has_scores, open_sides, print_comparison
+    from ais_prompt.comparison import (
+        compare_runs,
+        comparison_json,
+        has_scores,
+        open_sides,
+        print_comparison,
+        print_together,
+        together_json,
+    )
     from ais_prompt.report import comparison_page
     from ais_prompt.steps import steps
     from ais_prompt.store import replacing
@@ -76,9 +86,11 @@ def compare(
     if html is not None:
         with replacing(Path(html)) as page:
             page.write(comparison_page(*found.names, values))
-    offer(**values)
+    offer(**values, together=together_json(found.comparisons) if together else [])
     if not wants_json():
         print_comparison(found, flips, Console())
+        if together and found.comparisons:
+            print_together(found.comparisons, Console())
         if html is not None:
             echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:

@@ -50,6 +50,7 @@ def show(
 
     from ais_prompt.comparison import difference_json, without_questions
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -90,6 +91,7 @@ def show(
         from ais_prompt.comparison import print_model_difference
 
         print_model_difference(result.differences, root, console)
+    tell("shown", root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
     for lost in lost_answers(result.folder, result.outcomes):
@@ -97,8 +99,8 @@ def show(
         what = f"  {lost.count:,} {lost.word}"
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
         echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
-    for line in better_readings(result.folder, result.outcomes):
-        echo(f"  {line}")
+    for sentence, command in better_readings(result.folder, result.outcomes):
+        echo(hanging(f"  {sentence}:  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
         print_speed(result.speeds, console)
         console.print()

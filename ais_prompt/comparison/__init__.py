@@ -48,11 +48,12 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.differences import (
         Difference,
         adjusted,
+        differences_together,
         intervals_together,
         mean_differences,
         model_differences,
     )
-    from ais_prompt.comparison.document import CompareDocument, comparison_json
+    from ais_prompt.comparison.document import CompareDocument, comparison_json, together_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.holdout import Holdout, held_out
     from ais_prompt.comparison.paired_runs import (
@@ -65,9 +66,22 @@ if TYPE_CHECKING:
         with_equal_trust,
     )
     from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
-    from ais_prompt.comparison.printed import FEW, FurtherComparison, print_comparison, print_model_difference
+    from ais_prompt.comparison.printed import (
+        FEW,
+        FurtherComparison,
+        print_comparison,
+        print_model_difference,
+        print_together,
+    )
     from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
     from ais_prompt.comparison.spent import UNITS, Spent, on_front, spent_on
-    from ais_prompt.comparison.variants import Variant, VariantGroup, title_of, variant_groups, without_questions
+    from ais_prompt.comparison.variants import (
+        Variant,
+        VariantGroup,
+        title_of,
+        together,
+        variant_groups,
+        without_questions,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)

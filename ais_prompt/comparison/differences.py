@@ -21,9 +21,11 @@ from ais_prompt.metrics import (
     SumsDifference,
     exact_mean,
     holm,
+    max_t,
     mean_difference,
     mean_of_differences,
     sums_difference,
+    with_zero,
 )
 from ais_prompt.store import RunFolder
 from ais_prompt.types import SummaryGroup, TaskSpec
@@ -194,6 +196,20 @@ def intervals_together(found: Sequence[Difference]) -> list[tuple[Difference, tu
     Source: Dunn 1961, "Multiple Comparisons Among Means" (Bonferroni's inequality).
     """
     return [(one, one.interval_at(LEVEL / len(found))) for one in found]
+
+
+def differences_together(found: Sequence[Difference]) -> list[tuple[Difference, tuple[float, float] | None, float]]:
+    """Return differences of means with max-T intervals that hold all together, and p-values; None if unknown.
+
+    No p-value is below that of the difference alone. Metrics computed from sums, such as BLEU, are left out: they are
+    no means over questions.
+
+    Source: as for `ais_prompt.metrics.max_t`.
+    """
+    means = [one for one in found if isinstance(one.found, MeanDifference)]
+    joint = max_t([one.questions for one in means])
+    both = zip(means, joint.intervals, joint.p_values, strict=True)
+    return [(one, with_zero(interval, one.p, LEVEL), max(p, one.p)) for one, interval, p in both]
 
 
 def _mean(name: str, parts: Sequence[Difference]) -> Iterator[Difference]:

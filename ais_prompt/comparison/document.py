@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
 from msgspec import field
@@ -9,6 +10,7 @@ from msgspec.structs import asdict
 
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
+from ais_prompt.comparison.differences import Difference, differences_together
 from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.comparison.variants import VariantGroup
@@ -23,6 +25,7 @@ class CompareDocument(Document, kw_only=True):
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
         variants: with ``--variants``, the prompts and options of each model and dataset of the run.
+        together: with ``--together``, an interval for each dataset, which all hold together with 95 % confidence.
     """
 
     kind: Literal["compare"]
@@ -30,6 +33,18 @@ class CompareDocument(Document, kw_only=True):
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
     variants: list[VariantGroup] = field(default_factory=list)
+    together: list[TogetherEntry] = field(default_factory=list)
+
+
+class TogetherEntry(TypedDict):
+    """A difference among all of a comparison, corrected by max-T."""
+
+    dataset: str
+    model: str
+    metric: str
+    difference: float
+    interval: tuple[float, float] | None
+    p: float
 
 
 class ComparisonEntry(TypedDict):
@@ -86,6 +101,21 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
         "comparisons": [_to_json(one) for one in found.comparisons],
         "means": [difference_json(one) for one in found.means],
     }
+
+
+def together_json(found: Sequence[Difference]) -> list[TogetherEntry]:
+    """Return the intervals of `differences_together` as plain JSON values."""
+    return [
+        {
+            "dataset": one.dataset,
+            "model": one.model,
+            "metric": one.metric,
+            "difference": one.difference,
+            "interval": interval,
+            "p": p,
+        }
+        for one, interval, p in differences_together(found)
+    ]
 
 
 def _to_json(one: Comparison) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A file or pipe gets every dataset on one line. A terminal shows many datasets in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,7 +16,7 @@ from rich.text import Text
 
 from ais_prompt.comparison.changes import Change
 from ais_prompt.comparison.compared_task import Comparison
-from ais_prompt.comparison.differences import Difference, intervals_together
+from ais_prompt.comparison.differences import Difference, differences_together, intervals_together
 from ais_prompt.comparison.explanation import change_lines, explanation, score_text, signed
 from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_table, printable
@@ -97,9 +98,11 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
             _print_line(line, console)
     is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
     changed = [one for one in comparisons if _is_changed(one, common)]
+    counts = Counter((one.model, one.dataset) for one in comparisons)  # one for each evaluator
 
     def named(one: Comparison) -> str:
-        return one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+        name = one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+        return f"{name} {one.metric}" if counts[one.model, one.dataset] > 1 else name
 
     shown = changed if len(changed) <= FEW else _ends(sorted(changed, key=_badness))
     most = flips if flips is not None else FLIPS if len(comparisons) == 1 else 0
@@ -149,6 +152,32 @@ def print_model_difference(differences: Sequence[Difference], root: Path, consol
         _print_line(line.append(f"  {ends}"), console)
     if len(datasets) > FEW:
         _print_line(Text(f"  every dataset, causes, samples: aisprompt compare {root}", style="dim"), console)
+
+
+def print_together(found: Sequence[Difference], console: Console) -> None:
+    """Print intervals of all differences that hold together, by max-T, with their p-values.
+
+    Args:
+        found: of datasets.
+        console: where to.
+    """
+    joint = differences_together(found)
+    console.print()
+    kind = "95 % intervals" if len(joint) > 1 else "95 % interval"
+    _print_line(Text(f"{kind} for all {counted(len(joint), 'comparison')} together (max-T)", style="bold"), console)
+    columns = [_DATASET, _MODEL, _METRIC, Column("difference"), Column("95 % interval"), Column("p (max-T)")]
+    rows: list[list[Cell]] = [
+        [
+            printable(one.dataset),
+            printable(one.model),
+            one.metric,
+            Text(signed(one.difference, one), style=_colour(one) if p < SIGNIFICANT else ""),
+            "" if interval is None else " to ".join(signed(end, one) for end in interval),
+            f"{p:.3g}",
+        ]
+        for one, interval, p in joint
+    ]
+    print_table(columns, rows, console)
 
 
 def _verdicts(found: RunComparison) -> Iterator[Text]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import Final, cast
 
 from msgspec import Struct
 
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.models import approximate_tokens
 from ais_prompt.store import read_predictions
+from ais_prompt.types import ChatMessage, Prompt
 
 UNITS: Final = ("tokens", "thinking", "seconds", "cost")
 """What an answer takes, in the order in which it is shown."""
@@ -22,7 +25,7 @@ class Spent(Struct, frozen=True):
         thinking: tokens of the reasoning, as the server counts them.
         seconds: from sending a request to the end of its answer, of all requests of the question.
         cost: in ``currency``, for a model with a price.
-        estimated: whether the tokens of an answer were not counted by the server or the tokenizer.
+        estimated: whether tokens are estimates, because neither server nor tokenizer counted them.
     """
 
     tokens: float | None = None
@@ -39,32 +42,50 @@ def spent_on(task: ScoredTask) -> Spent:
     Raises:
         StoreError, DataError: its predictions are missing or broken.
     """
-    questions, seconds, counted, thinking = 0, 0.0, [0, 0], 0
-    has_tokens, has_thinking = True, False
-    for prediction in read_predictions(task.folder.predictions(task.model, task.dataset), with_prompts=False):
+    path = task.folder.predictions(task.model, task.dataset)
+    questions, seconds, sent, received, thinking = 0, 0.0, 0, 0, 0
+    has_thinking = estimated = False
+    for prediction in read_predictions(path, with_prompts=False):
         questions += 1
         for one in prediction.completions:
-            seconds += one.seconds or 0.0
+            seconds += one.seconds
             usage = one.usage
-            if one.failure is not None:
-                continue
-            if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
-                has_tokens = False
-                continue
-            counted[0] += usage.prompt_tokens
-            counted[1] += usage.completion_tokens
+            estimated |= one.failure is None and None in (usage.prompt_tokens, usage.completion_tokens)
+            sent += usage.prompt_tokens or 0
+            received += usage.completion_tokens or 0
             has_thinking |= usage.reasoning_tokens is not None
             thinking += usage.reasoning_tokens or 0
     if not questions:
         return Spent()
+    if estimated:
+        sent, received = _estimated_tokens(path)
     price = task.spec.model.price
     return Spent(
-        tokens=sum(counted) / questions if has_tokens else None,
+        tokens=(sent + received) / questions,
         thinking=thinking / questions if has_thinking else None,
         seconds=seconds / questions if seconds else None,
-        cost=price.cost(*counted) / questions if price and has_tokens else None,
+        cost=price.cost(sent, received) / questions if price else None,
         currency=price.currency if price else "",
+        estimated=estimated,
     )
+
+
+def _estimated_tokens(path: Path) -> tuple[int, int]:
+    """Return the tokens of prompts and answers, estimated where they were not counted."""
+    sent = received = 0
+    for prediction in read_predictions(path):
+        origin = prediction.origin_prompt
+        is_single = isinstance(origin, str) or all(isinstance(one, ChatMessage) for one in origin)
+        prompts = cast("tuple[Prompt, ...]", (origin,) if is_single else origin)
+        for number, one in enumerate(prediction.completions):
+            usage = one.usage
+            if usage.prompt_tokens is not None:
+                sent += usage.prompt_tokens
+            elif one.failure is None:
+                sent += approximate_tokens(prompts[min(number, len(prompts) - 1)])
+            told = usage.completion_tokens
+            received += approximate_tokens(one.reasoning + one.text) if told is None else told
+    return sent, received
 
 
 def on_front(score: float, spent: Spent, points: Sequence[tuple[float, Spent]]) -> tuple[str, ...]:

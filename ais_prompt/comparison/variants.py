@@ -1,17 +1,20 @@
 """The variants of each model and dataset of a run: their scores side by side, paired by question.
 
 A group is one model on one dataset with all its prompts and options. The best variant is compared with each other one;
-as it was chosen among them, p-values and intervals are corrected for all pairs of variants (Bonferroni).
+as it was chosen among them, p-values and intervals are corrected for all pairs of variants: by max-T (`simultaneous`)
+where the score is a mean and there are at most `MOST_TOGETHER` variants, else by Bonferroni's inequality.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import combinations
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from ais_prompt.comparison.differences import Difference, score_difference
 from ais_prompt.comparison.holdout import Holdout, held_out
@@ -19,7 +22,10 @@ from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores
 from ais_prompt.comparison.spent import Spent, on_front, spent_on
 from ais_prompt.errors import AisPromptError
-from ais_prompt.metrics import LEVEL, optimism
+from ais_prompt.metrics import LEVEL, max_t, optimism
+
+MOST_TOGETHER: Final = 20
+"""Variants up to which all pairs are drawn together, which takes seconds for more."""
 
 
 class Variant(Struct, frozen=True):
@@ -127,7 +133,7 @@ def _group(model: str, dataset: str, tasks: Sequence[ScoredTask], holdout: float
             task.model,
             task.dataset,
             task.metric.value,
-            *(task.metric.interval or (None, None)),
+            *_ends(task),
             task.metric.n,
             spent=spent_on(task),
         )
@@ -139,6 +145,11 @@ def _group(model: str, dataset: str, tasks: Sequence[ScoredTask], holdout: float
         return _compared(group, tasks, holdout)
     except AisPromptError as error:
         return replace(group, note=str(error))
+
+
+def _ends(task: ScoredTask) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of a task; two times None if it has none."""
+    return task.metric.interval or (None, None)
 
 
 def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float | None) -> VariantGroup:
@@ -156,16 +167,21 @@ def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float |
     is_mean = all(tasks[place].corpus is None for place in known)
     means = scores.mean(axis=0) if ids and is_mean else [sign * (group.variants[place].score or 0) for place in known]
     best = known[int(np.argmax(means))]
-    pairs = len(known) * (len(known) - 1) // 2
+    units = clusters_of(tasks[best], ids) or ids
     variants = list(group.variants)
     variants[best] = replace(variants[best], verdict="best")
-    for place in known:
-        if place != best:
-            variants[place] = _behind(variants[place], score_difference(tasks[place], tasks[best]), pairs)
+    others = [place for place in known if place != best]
+    differences = [score_difference(tasks[place], tasks[best]) for place in others]
+    if ids and is_mean and len(known) <= MOST_TOGETHER:
+        corrected = together(scores, units, known.index(best))
+    else:
+        corrected = [_bonferroni(found, len(known) * (len(known) - 1) // 2) for found in differences]
+    for place, found, (p, interval) in zip(others, differences, corrected, strict=True):
+        verdict = "worse" if p < LEVEL and found.gain > 0 else "unclear"
+        variants[place] = replace(variants[place], behind=found.gain, interval=interval, p_adjusted=p, verdict=verdict)
     group = replace(group, variants=tuple(variants), best=best, common=len(ids))
     if not ids or not is_mean:
         return group
-    units = clusters_of(tasks[best], ids) or ids
     group = replace(
         group, questions=tuple((unit, tasks[best].values[name]) for unit, name in zip(units, ids, strict=True))
     )
@@ -178,17 +194,35 @@ def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float |
     return replace(group, optimism=optimism(scores, units), holdout=chosen)
 
 
-def _behind(variant: Variant, found: Difference, pairs: int) -> Variant:
-    """Return a variant with what it is behind the best.
+def together(
+    scores: NDArray[np.float64], units: Sequence[str], best: int
+) -> list[tuple[float, tuple[float, float] | None]]:
+    """Return p-value and interval of what each other variant is behind the best, corrected for all pairs.
+
+    Args:
+        scores: more is better; shape (questions, variants).
+        units: the question, or its cluster, of each row.
+        best: column of the best.
+    """
+    columns = range(scores.shape[1])
+    pairs = [(best, other) for other in columns if other != best]
+    rest = [pair for pair in combinations(columns, 2) if best not in pair]
+    comparisons = [
+        list(zip(units, (scores[:, one] - scores[:, other]).tolist(), strict=True)) for one, other in (*pairs, *rest)
+    ]
+    found = max_t(comparisons)
+    return list(zip(found.p_values[: len(pairs)], found.intervals[: len(pairs)], strict=True))
+
+
+def _bonferroni(found: Difference, pairs: int) -> tuple[float, tuple[float, float] | None]:
+    """Return p-value and interval of what a variant is behind the best, corrected for all pairs.
 
     Source: Dunn 1961, "Multiple Comparisons Among Means" (Bonferroni's inequality).
     """
-    p = min(1.0, found.p * pairs)
     interval = found.interval_at(LEVEL / pairs)
     if interval is not None and found.lower_is_better:
         interval = -interval[1], -interval[0]
-    verdict = "worse" if p < LEVEL and found.gain > 0 else "unclear"
-    return replace(variant, behind=found.gain, interval=interval, p_adjusted=p, verdict=verdict)
+    return min(1.0, found.p * pairs), interval
 
 
 def _with_fronts(groups: Sequence[VariantGroup]) -> list[VariantGroup]:

@@ -118,7 +118,10 @@ def with_variants(loaded: LoadedConfig, sweeps: Sequence[str] = (), *, zipped: b
     if twice := {one.where for one in read if sum(one.where == other.where for other in read) > 1}:
         raise ConfigError("there are two sweeps of one option", where=twice.pop(), fix="give all values in one")
     made = {kind: list(_variants(kind, items[kind], read, loaded, zipped=zipped)) for kind in KINDS}
-    values = {**loaded.values, **{kind: [one.values for one in made[kind]] for kind in KINDS if items[kind]}}
+    values = dict(loaded.values)
+    for kind in KINDS:
+        if items[kind]:
+            values[kind] = [one.values for one in made[kind]]
     pairs = _pairs(made, values.get("model_dataset_combinations"))
     if pairs is not None:
         values["model_dataset_combinations"] = pairs
@@ -211,15 +214,15 @@ def _points(values: Sequence[Sequence[Any]], *, zipped: bool) -> Iterator[tuple[
 
 def _identity(item: Mapping[str, Any], base: str, prompt: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``abbr`` and ``variant`` of an item; one that is a variant already keeps what distinguishes it."""
-    before = item.get("variant") if isinstance(item.get("variant"), Mapping) else {}
+    before: Mapping[str, Any] = found if isinstance(found := item.get("variant"), Mapping) else {}
     lasts = [path.rpartition(".")[2] for path in options]
     parts = [_word(prompt)] if prompt else []
     for path, value in options.items():
         last = path.rpartition(".")[2]
         parts.append(f"{last if lasts.count(last) == 1 else path}={_word(value)}")
     variant = {"of": before.get("of", base)}
-    if found := prompt or before.get("prompt", ""):
-        variant["prompt"] = found
+    if name := prompt or before.get("prompt", ""):
+        variant["prompt"] = name
     if both := {**before.get("options", {}), **options}:
         variant["options"] = both
     return {"abbr": MARK.join([base, *parts]), "variant": variant}
@@ -284,7 +287,8 @@ def _with_all_entries(summarizer: Mapping[str, Any], made: Sequence[_Variant]) -
     """Return the summarizer in terms of variants: an entry for each, and a group for each point of its datasets."""
     names = _names(made)
     changed = dict(summarizer)
-    groups, grouped = [], {}
+    groups: list[Any] = []
+    grouped: dict[str, list[str]] = {}
     for group in _listed(summarizer.get("summary_groups")):
         subsets = _listed(group.get("subsets")) if isinstance(group, Mapping) else ()
         bases = {**names, **grouped}

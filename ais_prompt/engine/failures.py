@@ -12,7 +12,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.meters import Progress
@@ -301,6 +301,9 @@ class Signs:
         self._counted: list[tuple[Request, int]] = []
         self._leaves_thoughts = getattr(task.model, "think_tags", ()) is None
         self._openings: Counter[str] = Counter()
+        self._effort: Any = None  # of the last request that has one
+        self._with_effort = 0
+        self._thoughts = 0
         self._stopped = 0
         self._stops: tuple[str, ...] = ()
 
@@ -312,6 +315,10 @@ class Signs:
         if self._reads_calls and decoding.extra.get("tools"):
             self._see_calls(completion)
         self._see_thoughts(completion, decoding)
+        if (effort := decoding.extra.get("reasoning_effort")) is not None:
+            self._effort = effort
+            self._with_effort += 1
+            self._thoughts += bool(completion.reasoning or completion.usage.reasoning_tokens)
         if decoding.extra.get("tool_choice", "auto") not in ("auto", "none") and not completion.truncated:
             self._must_call += 1
             self._no_call += not (completion.tool_calls or self._written_forms(completion.text))
@@ -352,6 +359,17 @@ class Signs:
             yield (
                 f"{self._no_call} of {self._must_call} answers call no tool, though tool_choice demands one: the "
                 "server ignores tool_choice, or the tools; use a server that has them"
+            )
+        thinks = self._effort not in ("none", "minimal", "low", 0)  # with little effort a model may not think
+        if self._with_effort >= FEWEST and thinks and not self._thoughts:
+            yield (
+                f"none of {self._with_effort} answers has thoughts, though reasoning_effort={self._effort!r}: the "
+                "server may ignore it, or not show thoughts; see its documentation, and set chat_template_kwargs"
+            )
+        if self._effort in ("none", 0) and _is_sign(self._thoughts, self._with_effort):
+            yield (
+                f"{self._thoughts} of {self._with_effort} answers have thoughts, though reasoning_effort="
+                f"{self._effort!r}: the server ignores it; set chat_template_kwargs=dict(enable_thinking=False)"
             )
         if self._repeats >= FEWEST and self._equal == self._repeats:
             yield (

@@ -23,7 +23,19 @@ from ais_prompt.errors import Paused
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
 from ais_prompt.plan import Task
-from ais_prompt.types import Budget, Completion, Decoding, Failure, LikelihoodQuery, Price, Request, Speed, Times, Used
+from ais_prompt.types import (
+    Budget,
+    Completion,
+    Decoding,
+    Failure,
+    JudgeSpec,
+    LikelihoodQuery,
+    Price,
+    Request,
+    Speed,
+    Times,
+    Used,
+)
 
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
@@ -297,8 +309,18 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(received * scale),
         task.spec.model.price,
         tuple(dict.fromkeys(model.abbr for judge in judges for model in judge.models)),
-        len(test) * answers * sum(len(one.models) * (2 if one.reference_answers else 1) for one in judges),
+        math.ceil(len(test) * answers * sum(len(one.models) * _questions_per_answer(one, task) for one in judges)),
     )
+
+
+def _questions_per_answer(judge: JudgeSpec, task: Task) -> float:
+    """Return how many questions a judge is asked about an answer; one for each of two orders if it compares."""
+    references = judge.reference_answers
+    if references is not None and references.models:
+        from ais_prompt.judges import pairs_per_question
+
+        return pairs_per_question(references, task.spec.model.abbr)
+    return 1 if references is None else 2
 
 
 def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:

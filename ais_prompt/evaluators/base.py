@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
-from ais_prompt.types import AgentStep, JudgeVerdict, SampleScore, Score, lower_is_better
+from ais_prompt.types import AgentStep, Completion, JudgeVerdict, SampleScore, Score, lower_is_better
 from ais_prompt.utils import KeptChecks, is_missing
 
 
@@ -232,6 +232,7 @@ class AnswerBatch(Struct, frozen=True):
         model, dataset: names of the task.
         judgements: what a judge said, for each of the `JudgedBatchEvaluator.questions`.
         steps: what an agent did for each answer; empty tuples for other models.
+        completions: the completions behind each answer.
     """
 
     predictions: Sequence[Any]
@@ -244,6 +245,7 @@ class AnswerBatch(Struct, frozen=True):
     dataset: str = ""
     judgements: Sequence[str] = ()
     steps: Sequence[Sequence[AgentStep]] = ()
+    completions: Sequence[Sequence[Completion]] = ()
 
 
 class JudgeQuestion(Struct, frozen=True):

@@ -111,7 +111,7 @@ def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | Non
         pairs, faults = held_pairs(baseline, run)
         for gate in drops:
             found += [_inconclusive(gate, name, why) for name, why in faults.items() if gate.concerns(*_parts(name))]
-            concerned = [pair for pair in pairs if concerns_task(gate, pair.after.spec)]
+            concerned = [pair for pair in pairs if gate.concerns(pair.after.model, pair.after.dataset)]
             found += [_drop_verdict(gate, pair) for pair in concerned]
     return found
 

@@ -67,12 +67,14 @@ class Question(Struct, frozen=True):
         sample_id: the sample whose answer it is about.
         fields: columns of the judge's prompt, next to those of the row; they hide a row's own of these names.
         gold: of the sample.
+        round: lower rounds are asked first.
     """
 
     id: str
     sample_id: str
     fields: Mapping[str, Any]
     gold: Any = None
+    round: int = 0
 
 
 AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]

@@ -4,7 +4,7 @@ another model, in this run or in an earlier one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,11 +30,13 @@ def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) ->
     assert judge is not None
     references = judge.reference_answers
     assert references is not None
-    if references.column and dataset.has_turns:
+    if references.models:
+        _check_rivals(references, dataset, models)
+    elif references.column and dataset.has_turns:
         what = "a column has no conversations that dialogues could be compared with"
         fix = "compare with a model: baseline=dict(model='...') or dict(path='outputs/...'); or ask the last turn only"
         raise ConfigError(what, where=f"{references.where}.column", fix=f"{fix}, infer_mode='last'")
-    if references.column:
+    elif references.column:
         columns = dataset.data.test[0].fields if len(dataset.data.test) else {}
         if references.column not in columns:
             what = f"there is no column {references.column!r} to compare with (there are {listed(columns)})"
@@ -46,6 +48,16 @@ def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) ->
         raise ConfigError(
             what, where=f"{references.where}.model", fix="name the abbr of one of `models`, or give a path"
         )
+
+
+def _check_rivals(references: ReferenceAnswersSpec, dataset: PlannedDataset, models: Collection[str]) -> None:
+    unknown = [one for one in references.models if one not in models and references.models != ("all",)]
+    if unknown:
+        what = f"the run has no model {unknown[0]!r} to compare with (there are {listed(models)})"
+        raise ConfigError(what, where=f"{references.where}.models", fix="name models of the config by their abbr")
+    if len(references.among) < 2:
+        what = f"{dataset.spec.abbr} is answered by one model, and its judge compares models with each other"
+        raise ConfigError(what, where=references.where, fix="add a model, or name another baseline")
 
 
 def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], JudgedAnswer | None]:
@@ -75,7 +87,7 @@ def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], J
         return of_row
     abbr = task.spec.dataset.abbr
     path = folder.predictions(references.model, abbr) if references.path is None else stored_answers(references, abbr)
-    turns = _read(path, task.dataset)
+    turns = answers_of_file(path, task.dataset)
 
     def of_model(sample: str, turn: int) -> JudgedAnswer | None:
         found = turns.get(sample, ())
@@ -108,8 +120,12 @@ def stored_answers(references: ReferenceAnswersSpec, dataset: str) -> Path:
     return files[0]
 
 
-def _read(path: Path, dataset: PlannedDataset) -> Mapping[str, Sequence[JudgedAnswer | None]]:
-    """Return sample → its answers, one for each turn of a dialogue; None for a turn without an answer."""
+def answers_of_file(path: Path, dataset: PlannedDataset) -> dict[str, list[JudgedAnswer | None]]:
+    """Return sample → its answers, one for each turn of a dialogue; None for a turn without an answer.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
     return {
         prediction.sample_id: [_read_answer(*turn, dataset) for turn in _turns(prediction, dataset)]
         for prediction in read_predictions(path, with_prompts=dataset.has_turns)

@@ -7,7 +7,8 @@ a dataset also gets the score that each gives alone, and their agreement.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from ais_prompt.evaluators import JudgeEvaluator, best_of, less_is_better, worst_of
 from ais_prompt.judges.judge_evaluators import decide
 from ais_prompt.judges.questions import questions_about
+from ais_prompt.judges.rivals import Rivals
 from ais_prompt.judges.trust import ALPHA, agreement
 from ais_prompt.metrics import Estimate, estimated_means, exact_mean
 from ais_prompt.plan import Task, build_postprocessor
@@ -36,10 +38,12 @@ class Replies(Struct, frozen=True):
     Attributes:
         judge: its ``abbr``.
         said: one reply, or one for each of `ORDERS`.
+        rival: ``abbr`` of the model whose answer was compared, of several.
     """
 
     judge: str
     said: Sequence[Prediction]
+    rival: str = ""
 
 
 class Verdicts:
@@ -53,14 +57,18 @@ class Verdicts:
     def __init__(self, task: Task, folder: RunFolder) -> None:
         self._task = task
         self._folder = folder
-        self._said: dict[str, dict[str, Prediction]] | None = None
+        self._said: dict[str, dict[str, dict[str, Prediction]]] = {}
 
     def about(self, sample: SampleScore, prediction: Prediction) -> list[Replies]:
         """Return what each judge said about an answer that was read; failures where nothing was said.
 
+        Of an answer that is compared with those of several models, each judge has as many replies.
+
         Raises:
             StoreError, DataError: the verdicts cannot be read.
         """
+        if self._rivals is not None:
+            return list(self._about_rivals(self._rivals, sample, prediction))
         missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
         compares = self._judge.reference_answers is not None
         questions = questions_about(sample, prediction.earlier, compares=compares)
@@ -68,6 +76,19 @@ class Verdicts:
             Replies(judge, [said.get(question, missing) for question in questions])
             for judge, said in self._all().items()
         ]
+
+    def _about_rivals(self, rivals: Rivals, sample: SampleScore, prediction: Prediction) -> Iterator[Replies]:
+        own = self._task.spec.model.abbr
+        for rival in rivals.of(sample.sample_id, len(prediction.earlier)):
+            names = zip((own, rival.model), rivals.question_ids(sample, prediction, rival), strict=True)
+            asked = [(self._all(model), question) for model, question in names]
+            for judge in (one.abbr for one in self._judge.models):
+                yield Replies(judge, [said[judge].get(question, NOT_JUDGED) for said, question in asked], rival.model)
+
+    @cached_property
+    def _rivals(self) -> Rivals | None:
+        references = self._judge.reference_answers
+        return Rivals(self._task, self._folder) if references is not None and references.models else None
 
     def of(self, question: str) -> list[Prediction]:
         """Return what each judge said to the question with an id; a failure where nothing was.
@@ -83,19 +104,21 @@ class Verdicts:
         assert judge is not None  # `build_evaluator` refuses an evaluator that needs a judge and has none
         return judge
 
-    def _all(self) -> dict[str, dict[str, Prediction]]:
-        """Return ``abbr`` of each judge → id of a question → what it said."""
-        if self._said is None:
-            folder = self._folder.judge(self._task.spec.model.abbr, self._task.spec.dataset.eval.name)
-            self._said = {}
-            for model in self._judge.models:
-                path = folder.predictions(model.abbr, self._task.spec.dataset.abbr)
-                text_of = build_postprocessor(model.pred_postprocessor)
-                self._said[model.abbr] = {
+    def _all(self, model: str = "") -> dict[str, dict[str, Prediction]]:
+        """Return ``abbr`` of each judge → id of a question about the answers of a model → what it said."""
+        answered_by = model or self._task.spec.model.abbr
+        if answered_by not in self._said:
+            folder = self._folder.judge(answered_by, self._task.spec.dataset.eval.name)
+            found = self._said[answered_by] = {}
+            for judge in self._judge.models:
+                path = folder.predictions(judge.abbr, self._task.spec.dataset.abbr)
+                text_of = build_postprocessor(judge.pred_postprocessor)
+                is_there = not model or path.is_file()  # the judging of another model may have failed
+                found[judge.abbr] = {
                     said.sample_id: said if said.failed else replace(said, prediction=text_of(said.prediction))
-                    for said in read_predictions(path, with_prompts=False)
+                    for said in (read_predictions(path, with_prompts=False) if is_there else ())
                 }
-        return self._said
+        return self._said[answered_by]
 
 
 def by_judge(metric: str, judge: str) -> str:
@@ -145,6 +168,7 @@ def _value(evaluator: JudgeEvaluator, answer: SampleScore, place: int, judges: i
         return alone[0][metric] if alone and alone[0] else None
     together = [decide(evaluator, panel, answer.gold) for panel in panels]
     turns = len(answer.extracted) if isinstance(answer.extracted, list) else 1
+    turns *= len({one.rival for one in answer.verdicts}) or 1  # the value is the mean over turns and rivals
     changes = [one[metric] - all_of[metric] for one, all_of in zip(alone, together, strict=True) if one and all_of]
     # Turns that no judge was asked about keep their values.
     return answer.values.get(metric, 0.0) + math.fsum(changes) / turns

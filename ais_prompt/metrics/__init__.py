@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         mcnemar_power,
         mcnemar_worse,
         sign_flips,
+        with_zero,
     )
     from ais_prompt.metrics.ratings import (
         RatedEffect,

@@ -13,7 +13,10 @@ from ais_prompt.metrics.paired import LEVEL
 
 SEED: Final = 0
 SIGNS: Final = 9_999
-"""Random assignments of signs."""
+FEWEST_SIGNS: Final = 999
+"""Random assignments of signs, the first unless questions are many."""
+_MOST_SIGNS: Final = 200_000_000
+"""Signs that are drawn in all: about a second."""
 _CELLS: Final = 4_000_000
 """Numbers that are in memory at once."""
 
@@ -93,9 +96,10 @@ def _drawn(
     """Return absolute t statistics under random signs; shape (draws, comparisons)."""
     draw = np.random.default_rng(SEED)
     found = []
-    step = max(1, _CELLS // max(1, len(residuals)))
-    for start in range(0, SIGNS, step):
-        signs = draw.integers(0, 2, size=(min(step, SIGNS - start), len(residuals))) * 2.0 - 1
+    step = max(1, _CELLS // len(residuals))
+    draws = min(SIGNS, max(FEWEST_SIGNS, _MOST_SIGNS // len(residuals)))
+    for start in range(0, draws, step):
+        signs = draw.integers(0, 2, size=(min(step, draws - start), len(residuals)), dtype=np.int8) * 2.0 - 1
         total = signs @ residuals
         variance = (squares - total**2 / units) * units / np.maximum(units - 1, 1)
         found.append(np.abs(total) / np.sqrt(np.maximum(variance, 1e-12 * squares)))

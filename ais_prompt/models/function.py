@@ -121,15 +121,17 @@ class FunctionModel:
         if isinstance(request.decoding, LikelihoodQuery):
             what = "a function has no log-likelihoods"
             return Completion(failure=Failure("cannot_score", what, fatal=True, where=defined_at(self.function)))
-        assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
         begin = perf_counter()
         try:
-            answer = await awaiting(self._call(prompt_to_json(request.prompt)), self.name, self.function, self._timeout)
+            answer = await self.call(prompt_to_json(request.prompt), timeout=self._timeout)
         except TimeoutError:
             what = f"{self.name} returned nothing within {self._timeout:g} s"
             failure = Failure("timeout", what, where=defined_at(self.function))
             return Completion(failure=failure, seconds=perf_counter() - begin)
-        seconds = perf_counter() - begin
+        return self.completion_of(answer, request, perf_counter() - begin)
+
+    def completion_of(self, answer: Any, request: Request, seconds: float) -> Completion:
+        """Return what the function returned as a completion, up to the first stop text and without its reasoning."""
         if isinstance(answer, Completion):
             return answer if answer.seconds else replace(answer, seconds=seconds)
         if isinstance(answer, Number):  # bool is one, and so are the numbers of NumPy
@@ -137,8 +139,22 @@ class FunctionModel:
         if not isinstance(answer, str):
             what = f"{self.name} returned {type(answer).__name__}, not a str, a number, a bool or a Completion"
             return Completion(failure=Failure("no_text", what, where=defined_at(self.function)), seconds=seconds)
+        assert isinstance(request.decoding, Decoding)
         found = split_reasoning(Completion(answer, "stop", seconds=seconds), request.prompt, THINK_TAGS)
         return replace(found, text=found.text[: first_stop(found.text, request.decoding.stop)])
+
+    async def call(self, *given: Any, timeout: float | None = None) -> Any:
+        """Call the function, in a thread unless it is a coroutine.
+
+        Args:
+            given: its arguments.
+            timeout: in seconds; None for no limit.
+
+        Raises:
+            PartError: the function raised an exception.
+            TimeoutError: it took longer.
+        """
+        return await awaiting(self._call(*given), self.name, self.function, timeout)
 
     def activity(self) -> Activity:
         """Return nothing: it waits for nothing."""
@@ -169,10 +185,10 @@ class FunctionModel:
     def _source(self) -> str:
         return source_digest(self.function)  # kept: attributes of an application may change while it answers
 
-    async def _call(self, prompt: Any) -> Any:
+    async def _call(self, *given: Any) -> Any:
         def call() -> Any:
             with calling(self.name, self.function):
-                return self.function(prompt)
+                return self.function(*given)
 
         is_coroutine = inspect.iscoroutinefunction(_unwrapped(self.function))
         answer = call() if is_coroutine else await in_thread(call)

@@ -95,8 +95,10 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         yield LostAnswers(NO_GOLD, count, row=_row_without_gold(folder, first))
 
 
-def better_readings(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
-    """Yield a line for each of the worst tasks with many unparsed answers of which another postprocessor reads more.
+def better_readings(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[tuple[str, str]]:
+    """Yield for each of the worst tasks with many unparsed answers what another postprocessor makes of them.
+
+    Each has a sentence and its command. Tasks of which no other postprocessor reads more are left out.
 
     Raises:
         StoreError: a file of the run cannot be read.
@@ -111,19 +113,20 @@ def better_readings(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Itera
     yield from filter(None, (_remedy(folder, task) for _, task in found[:NAMED]))
 
 
-def _remedy(folder: RunFolder, task: TaskOutcome) -> str:
-    """Return what the best other postprocessor makes of the stored answers, with the command; empty without any."""
+def _remedy(folder: RunFolder, task: TaskOutcome) -> tuple[str, str] | None:
+    """Return what the best other postprocessor makes of the stored answers, and the command; None without any."""
     _, found, _ = read_head(folder.results(task.model, task.dataset))
     [main, *_] = task.scores
     if found is None or main.lower_is_better:
-        return ""
-    best = max(found.others, key=lambda other: other.score)
-    if best.score <= found.score:
-        return ""
+        return None
+    best = max(found.far, key=lambda other: other.score, default=None)
+    if best is None or best.score <= found.score:
+        return None
     scores = [value(score, fraction=main.fraction) for score in (best.score, found.score)]
     drawn = f" of {counted(found.samples, 'sample')}" if found.samples < found.of else ""
     command = f"aisprompt score {shlex.quote(str(folder.root))} --postprocessor {best.postprocessor}"
-    return f"{best.postprocessor} would give {scores[0]}{drawn}, and {found.postprocessor} gives {scores[1]}: {command}"
+    what = f"{best.postprocessor} would give {scores[0]}{drawn}, and {found.postprocessor} gives {scores[1]}"
+    return what, command
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ais_prompt.comparison import UNITS, Variant, VariantGroup
 
@@ -18,6 +18,17 @@ _LEFT: Final = 52
 _BOTTOM: Final = 44
 _COLOURS: Final = 6
 """Classes of points, one for each model."""
+
+
+class _Point(NamedTuple):
+    """A variant in a plot: number of its group, what an answer takes, its score and the ends of the interval."""
+
+    group: int
+    variant: Variant
+    amount: float
+    score: float
+    low: float
+    high: float
 
 
 def cost_units(groups: Sequence[VariantGroup]) -> list[str]:
@@ -45,22 +56,27 @@ def cost_cell(variant: Variant, unit: str) -> str:
 def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
     """Return an SVG of score against what an answer takes, for the groups of one dataset; empty without two points.
 
-    Each point has the 95 % interval of its score, and the points of the front are joined.
+    Each point has the 95 % interval of its score. Points of the front are joined and named.
     """
+    scale = 100 if groups[0].fraction else 1
     points = [
-        (number, one, getattr(one.spent, unit))
+        _Point(
+            number,
+            one,
+            getattr(one.spent, unit),
+            scale * one.score,
+            scale * (one.score if one.ci95_low is None else one.ci95_low),
+            scale * (one.score if one.ci95_high is None else one.ci95_high),
+        )
         for number, group in enumerate(groups)
         for one in group.variants
         if one.score is not None and getattr(one.spent, unit) is not None
     ]
     if len(points) < 2:
         return ""
-    scale = 100 if groups[0].fraction else 1
-    lows = [scale * (one.score if one.ci95_low is None else one.ci95_low) for _, one, _ in points]
-    highs = [scale * (one.score if one.ci95_high is None else one.ci95_high) for _, one, _ in points]
-    bottom, top = min(lows), max(highs)
+    bottom, top = min(one.low for one in points), max(one.high for one in points)
     top = top if top > bottom else bottom + 1
-    most = max(amount for _, _, amount in points) or 1.0
+    most = max(one.amount for one in points) or 1.0
 
     def x(amount: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - 20) * amount / most
@@ -68,17 +84,17 @@ def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
     def y(score: float) -> float:
         return 12 + (_HEIGHT - _BOTTOM - 12) * (top - score) / (top - bottom)
 
-    front = sorted((x(amount), y(scale * one.score)) for _, one, amount in points if unit in one.front)
+    front = sorted((x(one.amount), y(one.score)) for one in points if unit in one.variant.front)
     marks = [f'<polyline class="front" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in front)}"/>']
-    for (number, one, amount), low, high in zip(points, lows, highs, strict=True):
-        words = groups[number].model, one.title, _number(scale * one.score), f"{_number(amount)} {unit}"
-        about = html.escape(", ".join(words))
-        place = f'cx="{x(amount):.1f}" cy="{y(scale * one.score):.1f}"'
+    for one in points:
+        title = one.variant.title
+        words = groups[one.group].model, title, _number(one.score), f"{_number(one.amount)} {unit}"
+        across, up = x(one.amount), y(one.score)
         marks.append(
-            f'<g class="model{number % _COLOURS}"><title>{about}</title>'
-            f'<line x1="{x(amount):.1f}" x2="{x(amount):.1f}" y1="{y(low):.1f}" y2="{y(high):.1f}"/>'
-            f'<circle {place} r="{6 if unit in one.front else 4}"/>'
-            f'<text x="{x(amount) + 8:.1f}" y="{y(scale * one.score) - 6:.1f}">{html.escape(one.title)}</text></g>'
+            f'<g class="model{one.group % _COLOURS}"><title>{html.escape(", ".join(words))}</title>'
+            f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{y(one.low):.1f}" y2="{y(one.high):.1f}"/>'
+            f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{6 if unit in one.variant.front else 4}"/>'
+            f"{_label(title, across, up) if unit in one.variant.front else ''}</g>"
         )
     axes = (
         f'<text x="{_LEFT}" y="{_HEIGHT - 8}">0</text>'
@@ -93,6 +109,22 @@ def front_plot(groups: Sequence[VariantGroup], unit: str) -> str:
         f'<svg class="front-plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">'
         f"{axes}{''.join(marks)}</svg>"
     )
+
+
+def front_legend(groups: Sequence[VariantGroup]) -> str:
+    """Return the models with the colours that they have in a plot; empty for one."""
+    names = (
+        f'<span class="model{number % _COLOURS}">● {html.escape(group.model)}</span>'
+        for number, group in enumerate(groups)
+    )
+    return f'<p class="front-legend">{" ".join(names)}</p>' if len(groups) > 1 else ""
+
+
+def _label(title: str, across: float, up: float) -> str:
+    """Return the title beside a point, on the side that has room."""
+    is_right = across > _WIDTH / 2
+    side = f'class="end" x="{across - 9:.1f}"' if is_right else f'x="{across + 9:.1f}"'
+    return f'<text {side} y="{up - 6:.1f}">{html.escape(title)}</text>'
 
 
 def _number(amount: float) -> str:

@@ -124,7 +124,10 @@ def _kinds(rows: Sequence[Row], *, starred: bool, on_screen: bool) -> list[Notes
     return [
         Notes(
             LEGEND.format(star=STAR if starred else ""),
-            [(1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row, on_screen=on_screen)}") for row in partly],
+            [
+                (1 - (row.scored or 0) / (row.n or 1), f"{_name(row)}: {_unscored(row, on_screen=on_screen)}")
+                for row in partly
+            ],
             _total(partly, list(tasks), starred=starred),
         ),
         Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),

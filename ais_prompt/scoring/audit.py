@@ -39,12 +39,24 @@ SEED: Final = 0
 OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
 NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
 LAST_NUMBER: Final = "last_number_postprocess"
+ONE_FORM: Final = (
+    *("after_phrase_postprocess", "bbh_freeform_postprocess", "bbh_mcq_postprocess", "first_line_postprocess"),
+    *("general_postprocess", "gsm100_postprocess", "match_answer_pattern", "mathbench_postprocess"),
+    *("mgsm_postprocess", "strategyqa_pred_postprocess", "xml_tag_postprocessor"),
+)
+"""Postprocessors that know one form of an answer, such as a phrase or a tag, and read nothing else."""
+WORDS: Final = ("strategyqa_pred_postprocess", "first_line_postprocess")
 PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
     **dict.fromkeys((*OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), OPTIONS),
     **dict.fromkeys(("first-capital", "last-capital"), OPTIONS),
     **dict.fromkeys((*NUMBERS, "first_number_postprocess", LAST_NUMBER), (*NUMBERS, LAST_NUMBER)),
+    **dict.fromkeys(ONE_FORM, (*NUMBERS, LAST_NUMBER, *OPTIONS, *WORDS)),
+    "label_postprocess": WORDS,
+    "multiple_select_postprocess": ("first_capital_postprocess_multi",),
 }
-"""Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
+"""Configured postprocessor → those that could be in its place: of options, of numbers and mathematics, of labels.
+
+Those of programs and objects have none: no other one finds a program or an object where they find nothing."""
 ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
 """Makes what scores one sample with a postprocessor."""
 CONFIDENCE: Final = 0.95
@@ -125,7 +137,7 @@ def others_than(spec: PartSpec | None) -> list[PartSpec]:
     """Return the postprocessors that could replace the configured one.
 
     Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
-    own, nor for a postprocessor of texts and programs.
+    own, nor for a postprocessor of programs and objects.
     """
     if spec is None:
         return []

@@ -99,29 +99,34 @@ class BatchVerdicts:
         verdicts: Sequence[BatchVerdict] = (),
         batches: Sequence[JudgedAnswers] = (),
         judges: Sequence[str] = (),
+        metrics: Sequence[str] = (),
     ) -> None:
         """Keep verdicts.
 
         Args:
-            verdicts: one for each repeat.
-            batches: the answers of each repeat.
+            verdicts: one for each repeat that has answers.
+            batches: the answers of each of these repeats.
             judges: ``abbr`` of each, if there are several; `joint_verdict` made the verdicts of theirs.
+            metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
-        self.metrics = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
+        given = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
+        self.metrics: tuple[str, ...] = given or tuple(metrics)
         self._verdicts = verdicts
         self._known = [metric for metric in self.metrics if all(metric in verdict.each for verdict in verdicts)]
+        self._places = {batch.answers.batch.replica: place for place, batch in enumerate(batches)}
         self._rows = [{sample: row for row, sample in enumerate(batch.answers.ids)} for batch in batches]
         self._unjudged = [batch.unjudged for batch in batches]
 
     def unjudged(self, sample_id: str, replica: int) -> str:
         """Return why the judge's part of an answer is missing; empty if it is not."""
-        return self._unjudged[replica].get(sample_id, "") if replica < len(self._unjudged) else ""
+        return self._unjudged[self._places[replica]].get(sample_id, "") if replica in self._places else ""
 
     def values(self, sample_id: str, replica: int) -> Mapping[str, float]:
         """Return the values of one answer; empty if nothing is known of it alone."""
-        row = self._rows[replica].get(sample_id) if replica < len(self._rows) else None
-        return {} if row is None else {m: self._verdicts[replica].each[m][row] for m in self._known}
+        if (place := self._places.get(replica)) is None or (row := self._rows[place].get(sample_id)) is None:
+            return {}
+        return {metric: self._verdicts[place].each[metric][row] for metric in self._known}
 
     def votes(self, values: Mapping[str, float]) -> tuple[JudgeVerdict, ...]:
         """Return what each of several judges says of an answer with these values; empty if that is not known."""
@@ -207,7 +212,7 @@ def answered(
                 batches += [[] for _ in range(replica + 1 - len(batches))]
                 if sample.status != "failed":
                     batches[replica].append((one, sample))
-    return [_answers(batch, task, number) for number, batch in enumerate(filter(None, batches))]
+    return [_answers(batch, task, number) for number, batch in enumerate(batches) if batch]
 
 
 def judged(
@@ -267,6 +272,7 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         model=task.spec.model.abbr,
         dataset=dataset.spec.abbr,
         steps=[one.steps for one, _ in answers],
+        completions=[one.completions for one, _ in answers],
     )
     return Answers(ids, batch)
 
@@ -287,6 +293,7 @@ def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
         references=None if batch.references is None else _at(batch.references, places),
         prompts=_at(batch.prompts, places),
         steps=_at(batch.steps, places),
+        completions=_at(batch.completions, places),
         rows=lambda: _at(batch.rows(), places),
         row_numbers=lambda: _at(batch.row_numbers(), places),
     )

@@ -46,10 +46,7 @@ def joined_scores(found: Sequence[ScoredByEvaluator]) -> list[Score]:
 
 def joined_samples(found: Sequence[ScoredByEvaluator]) -> Iterator[SampleScore]:
     """Yield the score of each question: that of the headline, with those of the further evaluators in it."""
-    columns = [
-        (_renamed(_read(sample, one.evaluator), names) for sample in one.samples)
-        for one, names in zip(found, _new_names(found), strict=True)
-    ]
+    columns = map(_written, found, _new_names(found))
     for first, *others in zip(*columns, strict=True):
         further = {one.name: other for one, other in zip(found[1:], others, strict=True)}
         yield replace(first, further=further) if further else first
@@ -68,6 +65,10 @@ def _new_names(found: Sequence[ScoredByEvaluator]) -> list[Mapping[str, str]]:
         {score.metric: f"{one.name}.{score.metric}" for score in one.scores if place and owners[score.metric] > 1}
         for place, one in enumerate(found)
     ]
+
+
+def _written(found: ScoredByEvaluator, names: Mapping[str, str]) -> Iterator[SampleScore]:
+    return (_renamed(_read(sample, found.evaluator), names) for sample in found.samples)
 
 
 def _renamed(sample: SampleScore, names: Mapping[str, str]) -> SampleScore:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
 from ais_prompt.evaluators import JudgeEvaluator, PanelEvaluator
+from ais_prompt.metrics import exact_mean
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils import defined_at
@@ -79,12 +81,14 @@ class JudgedScorer(Struct, frozen=True):
         if not replies:
             return _unjudged(sample, "judge not_judged")
         orders = [tuple(map(self._verdict, one.said)) for one in replies]
-        panel = [self._vote(one.judge, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
-        if len(panel) > 1 or panel[0].orders:
-            sample = replace(sample, verdicts=tuple(panel))
-        values = decide(self.evaluator, panel, sample.gold)
-        if values is not None:
-            return replace(sample, values=self._complete(values))
+        votes = [self._vote(one, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
+        if len(votes) > 1 or votes[0].orders:
+            sample = replace(sample, verdicts=tuple(votes))
+        panels = [list(panel) for _, panel in groupby(votes, attrgetter("rival"))]
+        decided = [values for panel in panels if (values := decide(self.evaluator, panel, sample.gold)) is not None]
+        if decided:
+            means = {metric: exact_mean([values[metric] for values in decided]) for metric in decided[0]}
+            return replace(sample, values=self._complete(means if len(decided) > 1 else decided[0]))
         said = (reply for one in replies for reply in one.said)
         silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
         return _unjudged(sample, _why_silent(silent[0]) if silent else "judges undecided")
@@ -92,11 +96,12 @@ class JudgedScorer(Struct, frozen=True):
     def _verdict(self, reply: Prediction) -> str | None:
         return None if reply.failed else self.evaluator.verdict(reply.prediction)
 
-    def _vote(self, judge: str, verdicts: tuple[str | None, ...]) -> JudgeVerdict:
+    def _vote(self, replies: Replies, verdicts: tuple[str | None, ...]) -> JudgeVerdict:
         """Return what one judge said, from its verdict or its verdicts in both orders."""
         if not isinstance(self.evaluator, PanelEvaluator):
-            return JudgeVerdict(judge, verdicts[0])
-        return JudgeVerdict(judge, self.evaluator.vote(verdicts), verdicts if self.evaluator.compares else ())
+            return JudgeVerdict(replies.judge, verdicts[0])
+        orders = verdicts if self.evaluator.compares else ()
+        return JudgeVerdict(replies.judge, self.evaluator.vote(verdicts), orders, replies.rival)
 
 
 class _NoComparison(Struct):

@@ -147,6 +147,6 @@ def batched(
     ]
     judges = [judge.spec.abbr for judge in task.dataset.judges]
     joint = [joint_verdict([evaluator.score_all(one.answers.batch) for one in each], judges) for each in found]
-    verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else ())
+    verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else (), evaluator.metrics)
     reader = replace(_reader(task, evaluator), evaluator=BatchVerdicts())
     return _whole_sample(task.dataset, BatchScorer(reader, verdicts), first)

@@ -324,16 +324,20 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     Raises:
         AisPromptError: the predictions cannot be read, or a part cannot be made.
     """
-    from ais_prompt.judges import Question, fields_of_questions, reference_answer_of
+    from ais_prompt.judges import Question, Rivals, fields_of_questions, reference_answer_of
 
     if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
         return _of_batches(task, evaluator, folder)
     noted: dict[str, Question] = {}
     judge = task.spec.dataset.eval.judge
-    compares = judge is not None and judge.reference_answers is not None
-    reference = reference_answer_of(task, folder) if compares else None
+    references = judge.reference_answers if judge is not None else None
+    rivals = Rivals(task, folder) if references is not None and references.models else None
+    reference = reference_answer_of(task, folder) if references is not None and rivals is None else None
 
     def note(sample: SampleScore, prediction: Prediction) -> list[Replies]:
+        if rivals is not None:
+            noted.update((one.id, one) for one in rivals.questions(sample, prediction))
+            return []
         for name, fields in fields_of_questions(sample, prediction, reference):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
@@ -345,7 +349,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
         assert scorer is not None  # there is an evaluator, which needs a judge
         with suppress(DataError, PartError):  # raised again when the sample is scored
             scorer.score(prediction)
-    return list(noted.values())
+    return sorted(noted.values(), key=lambda one: one.round)
 
 
 def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) -> list[Question]:

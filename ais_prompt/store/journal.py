@@ -218,8 +218,10 @@ class Journal:
             # The unfinished line of a killed process is no loss: its request was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
-            (self._begun.add if found.begun else self._begun.discard)(found.key)
+            if found.begun:
+                self._begun.add(found.key)
             if is_answer:
+                self._begun.discard(found.key)
                 self.steps += found.step is not None and found.key not in self._answers
                 # The line repeats the answer of an earlier version, whose key is not looked up any more.
                 self._answers.pop(found.former, None)

@@ -78,11 +78,20 @@ class JudgeVerdict(Struct, frozen=True):
         vote: its verdict as a tag, or as a number: a rating, or 1, 0.5 or 0 for a win, tie or loss; None if it gave
             none.
         orders: the verdict in each order of the two answers that were compared; empty without a comparison.
+        rival: ``abbr`` of the model whose answer was compared, of several.
     """
 
     judge: str
     vote: str | float | None = None
     orders: tuple[str | None, ...] = ()
+    rival: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; ``rival`` only if there is one."""
+        values = asdict(self)
+        if not self.rival:
+            del values["rival"]
+        return values
 
 
 class SampleScore(Struct, frozen=True):
@@ -155,7 +164,7 @@ class SampleScore(Struct, frozen=True):
             **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
             **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
             **({} if self.cluster is None else {"cluster": self.cluster}),
-            **({"verdicts": [asdict(one) for one in self.verdicts]} if self.verdicts else {}),
+            **({"verdicts": [one.to_json() for one in self.verdicts]} if self.verdicts else {}),
             **({"stratum": asdict(self.stratum)} if self.stratum else {}),
             **({"further": {name: one.to_json() for name, one in self.further.items()}} if self.further else {}),
         }

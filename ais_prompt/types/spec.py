@@ -223,24 +223,37 @@ class ModelSpec(Struct, frozen=True):
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
-    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.
+    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of models.
 
     Attributes:
         column: the column of the data that holds them.
         model: `abbr` of the model that gave them: in this run, or in that of `path`.
         path: the folder of an earlier run, or a file of its predictions.
+        models: several models of this run, or ``all``: each model is compared with each of them.
+        rounds: with `models`, how many earlier models of the config a model is compared with on each question.
         where: config path.
+        among: with `models`, ``abbr`` of the models of the run that answer the dataset.
     """
 
     column: Annotated[str, Key("a name", default="none")] = ""
     model: Annotated[str, Key("a name", default="none")] = ""
     path: Annotated[Path | None, Key("a path", default="this run")] = None
+    models: Annotated[tuple[str, ...], Key("a list of names, or `'all'`", default="none", read=as_list)] = ()
+    rounds: Annotated[Count | None, Key("a number from 1", default="all of them")] = None
     where: str = ""
+    among: tuple[str, ...] = ()
 
     @property
     def model_of_run(self) -> str:
         """``abbr`` of the model of this run that gives the answers; empty if they are elsewhere."""
         return "" if self.column or self.path is not None else self.model
+
+    def rivals(self, model: str) -> tuple[str, ...]:
+        """Return the models whose answers are compared with those of a model, in the order of the config."""
+        everyone = self.models == ("all",)
+        return tuple(
+            one for one in self.among if one != model and (everyone or not {one, model}.isdisjoint(self.models))
+        )
 
 
 class JudgeSpec(Struct, frozen=True):
@@ -492,6 +505,13 @@ class TaskSpec(Struct, frozen=True):
         """The answers that its own are compared with; None without a comparison."""
         judges = (one.judge for one in self.dataset.eval.by_evaluator)
         return next((judge.reference_answers for judge in judges if judge and judge.reference_answers), None)
+
+    @property
+    def rivals(self) -> frozenset[str]:
+        """The models of the run whose answers to the dataset are compared with its own, as its own with theirs."""
+        judges = (one.judge for one in self.dataset.eval.by_evaluator)
+        references = (judge.reference_answers for judge in judges if judge is not None)
+        return frozenset[str]().union(*(one.rivals(self.model.abbr) for one in references if one is not None))
 
     @property
     def is_reference(self) -> bool:

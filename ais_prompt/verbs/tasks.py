@@ -3,7 +3,7 @@
 A task is in one of four states, and `_Steps` moves it on when a job is over:
 
 - *asked*: its questions go to the model.
-- *waiting*: its answers are there, and reference answers to compare them with are not.
+- *waiting*: its answers are there, and answers to compare them with are not, or verdicts about those.
 - *judged*: its answers go to each of its judges.
 - *over*: it is scored in the background, or it ends at once: with an error, or because only answers are wanted.
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from copy import copy
 from functools import partial
@@ -132,7 +132,15 @@ class _Steps:
         self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
         self._judge_errors: dict[str, AisPromptError] = {}
         self._causes: set[str] = set()  # whose traceback is in the log
-        self._references = _ReferenceAnswers(plan.tasks)
+        # What a task waits for: answers that its own are compared with, and the verdicts about them.
+        asked = {task.name for task in plan.tasks}
+        rivals = {task.name: asked.intersection(_rivals_of(task.spec)) for task in plan.tasks}
+        self._references = {
+            task.name: asked.intersection([_reference_of(task.spec)]) - {task.name} for task in plan.tasks
+        }
+        self._answers = _Others({name: rivals[name] | others for name, others in self._references.items()})
+        self._verdicts = _Others(rivals)
+        self._failed: dict[str, AisPromptError] = {}
         self._lock = threading.Lock()
 
     def begin(self) -> list[TaskJob]:
@@ -159,7 +167,7 @@ class _Steps:
         task = job.task
         if error is not None:  # asked → over, and the tasks that waited for these answers are over too
             self._fail(task, error)
-            return self._after(self._references.over(task, error))
+            return self._after(self._answers.over(task.name))
         with self._lock:
             self._record.add_task(task.spec, job.facts)
         if not self._scores:  # asked → over
@@ -167,8 +175,7 @@ class _Steps:
             return []
         # asked → waiting, or judged, or over; these may be the reference answers that other tasks wait for
         answered = AnsweredTask(task, job.facts.samples, job.facts.of, self._record.stamp(task.spec))
-        ready = [] if self._references.wait(answered) else [answered]
-        return self._after([*ready, *self._references.over(task)])
+        return self._after([*self._answers.hold(answered), *self._answers.over(task.name)])
 
     def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
         return [job for task in answered for job in self._judged_or_scored(task)]
@@ -181,7 +188,10 @@ class _Steps:
         from ais_prompt.judges import JudgeQuestions
 
         task = answered.task
-        if error := self._references.error_for(task):
+        failed = next((name for name in self._references[task.name] if name in self._failed), None)
+        if failed is not None:
+            error = copy(self._failed[failed])
+            error.what = f"{failed}, which these answers are compared with: {error.what}"
             self._fail(task, error)
             return []
         jobs: list[TaskJob] = []
@@ -204,17 +214,21 @@ class _Steps:
             is_last = not self._judging[task.name]
         if is_last and (first := self._judge_errors.get(task.name)):
             self._fail(task, first)
-        elif is_last:
-            self._score(job.answered)
+        elif is_last:  # judged → over, and so are the tasks that waited for these verdicts
+            for ready in [*self._verdicts.hold(job.answered), *self._verdicts.over(task.name)]:
+                self._score(ready)
 
     def _fail(self, task: Task, error: AisPromptError) -> None:
         kind = kind_of(str(error))
         with self._lock:
             is_new = kind not in self._causes
             self._causes.add(kind)
+            self._failed[task.name] = error
         logging.getLogger(__name__).info("%s failed: %s", task.name, error, exc_info=error if is_new else None)
         self._progress.skip(task.name)
         self._end(task, Scored(error=error))
+        for ready in self._verdicts.over(task.name):
+            self._score(ready)
 
     def _score(self, answered: AnsweredTask) -> None:
         with self._lock:
@@ -228,41 +242,45 @@ class _Steps:
             self.outcomes[task.name] = _outcome(task, scored)
 
 
-class _ReferenceAnswers:
-    """Hold back answered tasks until the reference answers are there, with which judges compare their answers.
+class _Others:
+    """Hold tasks back until other tasks are over.
 
     Args:
-        tasks: of the run. A task whose reference answers come from elsewhere does not wait: they are there.
+        others: name of a task → the tasks that it waits for.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._open = {task.name for task in tasks if _reference_of(task.spec) == task.name}
-        self._failed: dict[str, AisPromptError] = {}
-        self._waiting: dict[str, list[AnsweredTask]] = {}
+    def __init__(self, others: Mapping[str, Collection[str]]) -> None:
+        self._left = {name: len(names) for name, names in others.items()}
+        self._waiting: defaultdict[str, list[str]] = defaultdict(list)
+        for name, names in others.items():
+            for other in names:
+                self._waiting[other].append(name)
+        self._held: dict[str, AnsweredTask] = {}
         self._lock = threading.Lock()
 
-    def wait(self, answered: AnsweredTask) -> bool:
-        """Keep a task if its reference answers are still being asked for; return whether it is kept."""
-        name = _reference_of(answered.task.spec)
+    def hold(self, answered: AnsweredTask) -> list[AnsweredTask]:
+        """Return the task if it waits for nothing; else keep it."""
+        name = answered.task.name
         with self._lock:
-            if name not in self._open or name == answered.task.name:
-                return False
-            self._waiting.setdefault(name, []).append(answered)
-            return True
+            if not self._left[name]:
+                return [answered]
+            self._held[name] = answered
+            return []
 
-    def over(self, task: Task, error: AisPromptError | None = None) -> list[AnsweredTask]:
-        """Return the tasks that waited for a task, which is over or failed with an error."""
+    def over(self, name: str) -> list[AnsweredTask]:
+        """Return the tasks that waited for a task only, which is over now."""
+        ready = []
         with self._lock:
-            self._open.discard(task.name)
-            if error is not None:
-                self._failed[task.name] = copy(error)
-                self._failed[task.name].what = f"{task.name}, which these answers are compared with: {error.what}"
-            return self._waiting.pop(task.name, [])
+            for other in self._waiting.pop(name, ()):
+                self._left[other] -= 1
+                if not self._left[other] and other in self._held:
+                    ready.append(self._held.pop(other))
+        return ready
 
-    def error_for(self, task: Task) -> AisPromptError | None:
-        """Return why there are no reference answers for a task; None if their task did not fail."""
-        with self._lock:
-            return self._failed.get(_reference_of(task.spec))
+
+def _rivals_of(task: TaskSpec) -> list[str]:
+    """Return the names of the tasks whose answers are compared with those of a task, as its own with theirs."""
+    return [f"{model}/{task.dataset.abbr}" for model in task.rivals]
 
 
 def _reference_of(task: TaskSpec) -> str:

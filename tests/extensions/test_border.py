@@ -91,6 +91,13 @@ def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str
             yield name, ["run", "eval.py", "-m", "perf", name, "1"]
         elif name.startswith("--"):
             yield name, ["run", "eval.py", name, "x"]
+        elif name.startswith("models[i]."):
+            key = name.removeprefix("models[i].").removesuffix("=")
+            project.write_config(models=MODEL.replace("abbr='fake'", f"abbr='fake', {key}=dict()"))
+            path = project.root / f"model_{key}.py"
+            path.write_text((project.root / "eval.py").read_text())
+            project.write_config()
+            yield name, ["check", path.name]
         elif name.endswith("="):
             project.write_config(more=f"{name.removesuffix('=')} = dict()")
             path = project.root / f"section_{name.removesuffix('=')}.py"

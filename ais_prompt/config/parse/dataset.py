@@ -218,15 +218,41 @@ def _parse_judges(value: Any, where: str, faults: Faults, find: Find) -> tuple[M
 
 
 def _parse_baseline(value: Any, where: str, faults: Faults, find: Find) -> ReferenceAnswersSpec | Any:
-    """Parse what answers are compared with."""
+    """Parse what answers are compared with; a name is a model of the run, a list names several."""
+    if isinstance(value, str):
+        value = {"models": value} if value == "all" else {"model": value}
+    elif isinstance(value, list | tuple):
+        value = {"models": value}
     section = ConfigSection.open(value, where, faults)
     answers = section.read(ReferenceAnswersSpec, {"path": partial(_parse_path, find=find)}) if section else None
     if answers is None:
         return MISSING
-    if bool(value.get("column")) == bool(value.get("model") or value.get("path")):
-        what = f"{where} names {'both a column and a model' if answers.column else 'no answers'}"
-        faults.add(what, where, "write one of dict(column='...'), dict(model='...'), dict(path='outputs/...')")
+    kinds = [bool(answers.column), bool(answers.model or answers.path), bool(answers.models)]
+    if sum(kinds) != 1:
+        what = f"{where} names {'answers of more than one kind' if any(kinds) else 'no answers'}"
+        fix = "write one of dict(column='...'), dict(model='...'), dict(path='outputs/...'), dict(models='all')"
+        faults.add(what, where, fix)
+    elif answers.rounds and not answers.models:
+        faults.add("rounds needs several models to compare with", f"{where}.rounds", "write models='all' or a list")
     return answers
+
+
+def with_rivals(dataset: DatasetSpec, models: Sequence[str]) -> DatasetSpec:
+    """Return a dataset whose judges know which models answer it.
+
+    Args:
+        dataset: of the run.
+        models: ``abbr`` of these models, in the order of the config.
+    """
+
+    def known(scoring: EvalSpec) -> EvalSpec:
+        judge = scoring.judge
+        if judge is None or judge.reference_answers is None or not judge.reference_answers.models:
+            return scoring
+        references = replace(judge.reference_answers, among=tuple(models))
+        return replace(scoring, judge=replace(judge, reference_answers=references))
+
+    return replace(dataset, eval=dataset.eval.for_each(known))
 
 
 def _parse_path(value: Any, where: str, faults: Faults, find: Find) -> Any:

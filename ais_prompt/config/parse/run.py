@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ais_prompt.config.bases import check_bases, read_syntax
 from ais_prompt.config.keys import CONFIG, DEFAULT_WORK_DIR, SECTIONS, ConfigKeys, PairKeys
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.dataset import parse_dataset
+from ais_prompt.config.parse.dataset import parse_dataset, with_rivals
 from ais_prompt.config.parse.model import check_cost, parse_model
 from ais_prompt.config.parse.section import ConfigSection, Faults, name_fault, refuse_duplicates
 from ais_prompt.config.parse.summary import parse_summary
@@ -63,6 +63,8 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     faults.raise_any()  # which datasets the summary may name is known only if all are
     abbrs = [dataset.abbr for dataset in datasets]
     pairs = _parse_pairs(keys.model_dataset_combinations, [model.abbr for model in models], abbrs, faults)
+    names = [model.abbr for model in models]
+    asked_by = {abbr: [name for name in names if pairs is None or (name, abbr) in pairs] for abbr in abbrs}
     summary = parse_summary(keys.summarizer, abbrs, faults)
     gates = _parse_gates(keys.gates, faults)
     sections = parse_sections(top)
@@ -76,7 +78,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     return RunSpec(
         name=name,
         models=models,
-        datasets=datasets,
+        datasets=tuple(with_rivals(dataset, asked_by[dataset.abbr]) for dataset in datasets),
         work_dir=expand(where_to),
         config_file=loaded.path,
         resolved=resolved | kept,

@@ -8,7 +8,17 @@ EXTENSION: Final = Extension(
     parts={
         "models": {
             "CommandModel": "command",
+            "FunctionAgentModel": "function_agent",
+            "ServerAgentModel": "server_agent",
+        },
+        "inferencers": {
+            "ToolLoopInferencer": "tool_loop",
+        },
+        "evaluators": {
+            "StateEvaluator": "evaluators",
+            "TrajectoryEvaluator": "evaluators",
         },
     },
     packages=("mcp",),
+    steps={"finished": "mcp_tools:end_servers"},
 )

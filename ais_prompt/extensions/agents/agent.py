@@ -29,8 +29,7 @@ class Agent(ABC):
     """The base of all agents.
 
     Args:
-        model: the model that the agent asks, as in ``models``: ``dict(type='OpenAIModel', model='...')``. None for an
-            agent whose requests are not recorded.
+        model: the model that the agent asks, as in ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         version: tells the agent from its earlier and later versions; answers of another version are not reused.
         max_concurrency: samples at the same time. How many requests the model gets at a time is its own option.
         max_steps, max_tokens_total, max_cost, timeout: limits of a sample: requests to the model, tokens of all of

@@ -32,7 +32,7 @@ def make_asked(spec: Mapping[str, Any], parser: ToolFormat | None) -> AsyncModel
         ConfigError: it has no type, or is no chat model; or as the model itself.
     """
     if not isinstance(spec.get("type"), str):
-        fix = "write model=dict(type='OpenAIModel', model='...')"
+        fix = "write model=dict(type='OpenAIChatModel', model='...')"
         raise ConfigError("the model that the agent asks has no type", where="model", fix=fix)
     try:
         model: Model = MODELS.make(spec["type"], {name: value for name, value in spec.items() if name != "type"})

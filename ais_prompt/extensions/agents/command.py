@@ -43,7 +43,7 @@ class CommandModel(Agent):
     that is the sample's own. Each request to it is recorded as a step of the sample::
 
         dict(type='CommandModel', command=['my-agent', '--ask', '{question}'],
-             model=dict(type='OpenAIModel', model='...'))
+             model=dict(type='OpenAIChatModel', model='...'))
 
     It runs in a folder of its own, which has ``question.txt`` and the files of the row. When it ends, everything that
     it started ends too; and so it does when the run ends, however that happens.

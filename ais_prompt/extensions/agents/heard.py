@@ -9,10 +9,10 @@ Sources: the API references of OpenAI ("Chat Completions", "Responses") and of A
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from ais_prompt.types import ChatMessage, Decoding
@@ -240,7 +240,9 @@ def _turn(message: Mapping[str, Any]) -> Iterator[ChatMessage]:
     calls = [block for block in left if block.get("type") == "tool_use"]
     said = _content([block for block in left if block.get("type") != "tool_use"])
     if calls:
-        named = [_call(one.get("id"), one.get("name"), json.dumps(one.get("input") or {})) for one in calls]
+        named = [
+            _call(one.get("id"), one.get("name"), msgspec.json.encode(one.get("input") or {}).decode()) for one in calls
+        ]
         yield ChatMessage(role, (*_as_parts(said), *named))
     elif left or not results:
         yield ChatMessage(role, said)

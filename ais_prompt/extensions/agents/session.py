@@ -6,21 +6,17 @@ import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from ais_prompt.extensions.agents.heard import Heard
 from ais_prompt.extensions.agents.limits import Limits
+from ais_prompt.extensions.agents.trajectory import AskedStep, cost_of, total_usage, trajectory_of
 from ais_prompt.models import Asker, AsyncModel
 from ais_prompt.types import (
     Completion,
-    Decoding,
     Failure,
-    ModelCall,
     Request,
-    Usage,
     decoding_to_json,
     message_to_json,
 )
@@ -111,15 +107,13 @@ class AgentSession:
 
     def with_steps(self, completion: Completion) -> Completion:
         """Return the answer of the agent with its trajectory, and the sum of the tokens."""
-        calls = self._trajectory()
-        usages = [call.completion.usage for call in calls]
-        return replace(
-            completion,
-            trajectory=calls,
-            usage=_sum(usages),
-            seconds=completion.seconds or time.monotonic() - self._begin,
-            attempts=1,
+        steps = (
+            AskedStep(heard.messages, heard.decoding(self._usual), answer, began, api, heard.named)
+            for heard, api, began, answer in self._calls.values()
         )
+        calls = trajectory_of(steps, self._ask.price)
+        seconds = completion.seconds or time.monotonic() - self._begin
+        return replace(completion, trajectory=calls, usage=total_usage(calls), seconds=seconds, attempts=1)
 
     async def _asked(self, number: int, heard: Heard) -> Completion:
         decoding = heard.decoding(self._usual)
@@ -141,57 +135,11 @@ class AgentSession:
             self._answered[content] -= 1
         usage = completion.usage
         self._tokens += (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-        self._cost += self._cost_of(completion) or 0.0
+        self._cost += cost_of(usage, self._ask.price) or 0.0
         return completion
-
-    def _cost_of(self, completion: Completion) -> float | None:
-        if self._ask.price is None:
-            return None
-        return self._ask.price.cost(completion.usage.prompt_tokens or 0, completion.usage.completion_tokens or 0)
 
     def _why(self) -> str:
         if self.over.cancelled() or not self.over.done():
             return "the sample of this token has ended"
         error = self.over.exception()
         return str(error) if error else f"the sample has reached its limit {self.over.result().message}"
-
-    def _trajectory(self) -> tuple[ModelCall, ...]:
-        calls: list[ModelCall] = []
-        before: Sequence[Mapping[str, Any]] = ()
-        last: Mapping[str, Any] | None = None
-        for heard, api, began, completion in self._calls.values():
-            messages = list(map(message_to_json, heard.messages))
-            fields = _fields(heard.decoding(self._usual))
-            shared = next(
-                (place for place, pair in enumerate(zip(messages, before, strict=False)) if pair[0] != pair[1]),
-                min(len(messages), len(before)),
-            )
-            answer = completion or Completion(failure=Failure("cancelled", "the sample ended before the answer came"))
-            calls.append(
-                ModelCall(
-                    shared,
-                    tuple(messages[shared:]),
-                    None if fields == last else fields,
-                    answer,
-                    began,
-                    api,
-                    heard.named,
-                    self._cost_of(answer),
-                )
-            )
-            before, last = messages, fields
-        return tuple(calls)
-
-
-def _fields(decoding: Decoding) -> dict[str, Any]:
-    values = decoding_to_json(decoding)
-    extra = values.pop("extra")
-    return {**{name: value for name, value in values.items() if value not in (None, (), [])}, **extra}
-
-
-def _sum(usages: Sequence[Usage]) -> Usage:
-    def added(name: str) -> int | None:
-        counts = [count for usage in usages if (count := getattr(usage, name)) is not None]
-        return sum(counts) if counts else None
-
-    return Usage(*(added(name) for name in Usage.__struct_fields__))

@@ -17,6 +17,7 @@ import asyncio
 import logging
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, cast
@@ -38,7 +39,12 @@ BATCH: Final = "batch"
 """The tier of an answer of a batch, see `Usage.tier`."""
 GO_ON: Final = "batches that are in flight are kept; go on with -r"
 _GONE: Final = ("http_404", "http_410")
+_UNKNOWN: Final = ("connection", "timeout")
+"""Failures after which a request may have been carried out."""
 LONGEST_PAUSE: Final = 60.0
+"""Longest pause in seconds before a failed exchange is tried again."""
+SETTLED_SECONDS: float = 20.0
+"""Seconds after which a batch is in the list of the provider, if it was submitted at all."""
 
 
 class Asked(Struct, eq=False):
@@ -99,6 +105,7 @@ class Batches:
         self._in_flight: dict[str, Flight] = {}  # id of a request → its batch
         self._followed: dict[str, float] = {}  # name of a batch → when it is looked at next
         self._kept: dict[str, Flight] = {}  # id of a request → the batch of an earlier session that has its answer
+        self._dropped: set[str] = set()  # ids of requests that no conversation waits for any more, answered or not
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -139,6 +146,7 @@ class Batches:
         try:
             return await asyncio.shield(asked.answer)
         except asyncio.CancelledError as cancelled:
+            self._dropped.add(key)
             cancelled.args = (0,)  # a later session counts it, when its answer comes
             raise
         finally:
@@ -160,8 +168,7 @@ class Batches:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if not self._asked:  # the run has recorded every answer
-            self._retire()
+        self._retire()
         await self._service.close()
 
     # gathered
@@ -244,10 +251,17 @@ class Batches:
     async def _submitted(self, path: Path, flight: Flight) -> str:
         """Submit a file, and return the id of the batch. Before a second attempt the first is looked for."""
 
+        is_unknown = False
+
         async def submit(attempt: int) -> str:
-            if attempt and (found := await self._service.find(flight)):
-                return found[0]
-            return await self._service.submit(path, flight)
+            nonlocal is_unknown
+            if attempt and (found := await self._found(flight, is_unknown=is_unknown)):
+                return found
+            try:
+                return await self._service.submit(path, flight)
+            except ServiceError as error:
+                is_unknown = error.failure.kind in _UNKNOWN
+                raise
 
         return await self._patiently(submit, "submit a batch")
 
@@ -263,19 +277,33 @@ class Batches:
     async def _find(self, flight: Flight) -> None:
         """Find a batch that was about to be submitted when an earlier session ended."""
         try:
-            found = await self._exchange(partial(self._service.find, flight), "list the batches")
+            found = await self._exchange(partial(self._found, flight, is_unknown=True), "list the batches")
         except ModelError as error:
             raise ModelError(
                 f"it is not known whether the batch {flight.name} was submitted: {error.what}",
                 where=str(self._ledger.path),
                 fix="try again later, or remove this file to ask its requests anew",
             ) from None
-        known = {other.id for other in self._ledger.flights.values()}
-        if found := [one for one in found if one not in known]:
-            self._ledger.submitted(flight, found[0])
-            logger.warning("the batch %s was submitted right before the last session ended, and is taken up", found[0])
+        if found:
+            self._ledger.submitted(flight, found)
+            logger.warning("the batch %s was submitted right before the last session ended, and is taken up", found)
         else:
             self._ledger.over(flight, "never submitted")
+
+    async def _found(self, flight: Flight, *, is_unknown: bool) -> str:
+        """Return the id of a batch that the provider has, and we do not know yet; empty if there is none.
+
+        Args:
+            flight: the batch.
+            is_unknown: whether no reply came to its submission, which may still be carried out for a moment.
+        """
+        known = {other.id for other in self._ledger.flights.values()}
+        while True:
+            found = next((one for one in await self._service.find(flight) if one not in known), "")
+            age = (datetime.now(UTC) - flight.at).total_seconds()
+            if found or not is_unknown or age > SETTLED_SECONDS:
+                return found
+            await asyncio.sleep(SETTLED_SECONDS / 10)
 
     # in flight: looked at until it has ended
 
@@ -396,7 +424,8 @@ class Batches:
     def _retire(self) -> None:
         """Forget the answers of batches that were fetched and taken: the journals have them."""
         for flight in self._ledger.under_way:
-            if flight.state == "fetched" and flight.end and flight.name not in self._followed:
+            is_taken = flight.state == "fetched" and flight.end and flight.name not in self._followed
+            if is_taken and self._dropped.isdisjoint(flight.ids):
                 self._ledger.over(flight, flight.end)
 
     # open

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -173,7 +174,7 @@ class InBatches(ApiModel):
 
         server = for_files(self._server(self.base_urls[0]))
         if isinstance(self, AnthropicModel):
-            return AnthropicBatches(self.client.open(server))
+            return AnthropicBatches(partial(self.client.open, server))
         return OpenAIBatches(server, self.endpoint.path)
 
 

@@ -5,7 +5,7 @@ Sources: the API references of OpenAI ("Batch", "Files") and of Anthropic ("Mess
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ TIMEOUT: Final = 900.0
 """Seconds of one exchange: a file has up to 256 MB."""
 LARGEST: Final = 2**33
 """Most bytes of a file with answers."""
-CLOCKS: Final = timedelta(minutes=10)
+CLOCKS: Final = timedelta(minutes=2)
 """How much the clocks of two machines may differ."""
 OURS: Final = "aisprompt"
 """The key of our name of a batch in its metadata."""
@@ -177,49 +177,54 @@ class OpenAIBatches:
 class AnthropicBatches:
     """Message Batches of Anthropic.
 
-    They have no metadata. A batch that was submitted right before the end of a process is one of those that were
-    created since with the same number of requests; the ids in its answers say whether it is.
+    They have no metadata. A batch that was submitted right before the end of a process is that of the same number of
+    requests which was created next to its time; the ids in its answers say whether it is.
 
     Args:
-        transport: with a timeout and a limit of replies that fit.
+        open_transport: opens a transport with a timeout and a limit of replies that fit.
     """
 
     most_requests = 100_000
     most_bytes = 256_000_000
     path = "messages/batches"
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, open_transport: Callable[[], Transport]) -> None:
+        self._open_transport = open_transport
+        self._transport = open_transport()
 
     async def probe(self) -> None:
         """As `BatchService.probe`."""
-        await self._json("GET", f"{self.path}?limit=1")
+        await self._get(f"{self.path}?limit=1")
 
     async def submit(self, lines: Path, flight: Flight) -> str:  # noqa: ARG002
         """As `BatchService.submit`."""
         requests = lines.read_bytes().rstrip(b"\n").replace(b"\n", b",")  # JSON has no line feed inside a line
-        batch = await self._json("POST", self.path, b'{"requests":[' + requests + b"]}")
+        fresh = self._open_transport()  # a request that breaks on a used connection would be sent again
+        try:
+            batch = _object(await fresh.send("POST", self.path, b'{"requests":[' + requests + b"]}", None))
+        finally:
+            await fresh.close()
         return str(batch["id"])
 
     async def find(self, flight: Flight) -> list[str]:
         """As `BatchService.find`."""
-        found: list[str] = []
+        found: list[tuple[timedelta, str]] = []
         query: dict[str, Any] = {"limit": 100}
         while True:
-            page = await self._json("GET", f"{self.path}?{urlencode(query)}")
+            page = await self._get(f"{self.path}?{urlencode(query)}")
             for batch in page["data"]:
                 created = datetime.fromisoformat(batch["created_at"]).astimezone(UTC)
                 if created < flight.at - CLOCKS:  # newest first
-                    return found
-                if sum(batch["request_counts"].values()) == len(flight.ids):
-                    found.append(batch["id"])
+                    page["has_more"] = False
+                elif sum(batch["request_counts"].values()) == len(flight.ids):
+                    found.append((abs(created - flight.at), batch["id"]))
             if not page.get("has_more"):
-                return found
+                return [batch_id for _, batch_id in sorted(found)]
             query["after_id"] = page["last_id"]
 
     async def look(self, batch_id: str) -> Look:
         """As `BatchService.look`."""
-        batch = await self._json("GET", f"{self.path}/{batch_id}")
+        batch = await self._get(f"{self.path}/{batch_id}")
         counts = batch.get("request_counts") or {}
         done = sum(count for name, count in counts.items() if name != "processing")
         return Look("ended" if batch["processing_status"] == "ended" else "open", done)
@@ -232,15 +237,8 @@ class AnthropicBatches:
         """As `BatchService.close`."""
         await self._transport.close()
 
-    async def _json(self, method: str, path: str, body: bytes | None = None) -> Any:
-        reply = _checked(await self._transport.send(method, path, body, None))
-        try:
-            value = json.decode(reply.body)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise ServiceError(Failure("bad_body", f"the reply of {path} is no JSON object"))
-        return value
+    async def _get(self, path: str) -> dict[str, Any]:
+        return _object(await self._transport.send("GET", path, None, None))
 
 
 def for_files(server: Server) -> Server:
@@ -258,6 +256,16 @@ def _checked(reply: Reply | Failure) -> Reply:
     if not 200 <= reply.status < 300:
         raise ServiceError(http_failure(reply.status, reply.body))
     return reply
+
+
+def _object(reply: Reply | Failure) -> dict[str, Any]:
+    try:
+        value = json.decode(_checked(reply).body)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ServiceError(Failure("bad_body", "the reply about a batch is no JSON object"))
+    return value
 
 
 def _refused(batch: Batch) -> Look:

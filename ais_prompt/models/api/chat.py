@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.models.api.effort import chat_effort
 from ais_prompt.models.api.failures import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
@@ -69,7 +70,7 @@ class OpenAIEndpoint(Struct, frozen=True):
             self.prompt_name: self.prompt_value(embed_files(request.prompt)),
             wire.max_tokens_field: decoding.max_out_len,
             **{name: value for name, value in options.items() if value is not None},
-            **decoding.extra,
+            **chat_effort(decoding.extra),
         }
 
     def answer(self, reply: Any) -> Completion:

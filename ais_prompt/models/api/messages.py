@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
+from ais_prompt.models.api.effort import message_effort
 from ais_prompt.models.api.failures import ended
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.stream import PieceKind, StreamReader
@@ -66,7 +67,7 @@ class Messages(Struct, frozen=True):
             "max_tokens": decoding.max_out_len,
             **_prompt_fields(embed_files(request.prompt)),
             **{name: value for name, value in options.items() if value is not None},
-            **_with_tools(decoding.extra),
+            **_with_tools(message_effort(decoding.extra, decoding.max_out_len)),
         }
 
     def answer(self, reply: Any) -> Completion:
@@ -170,8 +171,9 @@ class AnthropicModel(ApiModel):
     may leave out ``/v1``, as in Anthropic's own clients. It comes from ``ANTHROPIC_BASE_URL`` if the config has none,
     the key from ``ANTHROPIC_API_KEY``.
 
-    The newest models take no sampling options. So no temperature is sent unless the config sets one. Thinking is an
-    option of the body: ``generation_kwargs=dict(thinking=dict(type='adaptive'), output_config=dict(effort='high'))``.
+    The newest models take no sampling options. So no temperature is sent unless the config sets one.
+    ``generation_kwargs=dict(reasoning_effort='high')``, or a number of tokens, is ``thinking`` with a budget. Other
+    options of the body: ``generation_kwargs=dict(thinking=dict(type='adaptive'), output_config=dict(effort='high'))``.
     """
 
     sends_fields = frozenset({"tools", "tool_choice"})

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import chat_messages, usage_of
+from ais_prompt.models.api.effort import response_effort
 from ais_prompt.models.api.failures import ended, reported_failure
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of
@@ -61,10 +62,7 @@ class Responses(Struct, frozen=True):
         """
         decoding = request.decoding
         assert isinstance(decoding, Decoding)
-        extra = _with_tools(decoding.extra)
-        # The name that the option has for chat completions, so that one config works with both.
-        if (effort := extra.pop("reasoning_effort", None)) is not None:
-            extra["reasoning"] = {"effort": effort, **extra.get("reasoning", {})}
+        extra = _with_tools(response_effort(decoding.extra))
         options = {"temperature": decoding.temperature, "top_p": decoding.top_p}
         return {
             "model": model,

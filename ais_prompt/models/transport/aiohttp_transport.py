@@ -11,7 +11,6 @@ import io
 import re
 import secrets
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -190,11 +189,12 @@ class AiohttpTransport:
             session = self._sessions[noting] = self._open_session(noting=noting)
         while True:
             data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
-            # Each stale connection leaves the pool, so this ends.
-            with suppress(StaleConnection):
+            try:
                 return await session.request(
                     method, url, data=data, headers=headers, trace_request_ctx=sink, **self._options
                 )
+            except StaleConnection:  # it leaves the pool, so this ends
+                continue
 
 
 def _noting() -> TraceConfig:

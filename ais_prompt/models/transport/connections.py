@@ -74,6 +74,7 @@ class Connection(ResponseHandler):
         self._received = 0
         self._rests = True
         self._is_parsing = False
+        self._poll: select.poll | None = None  # asks for the one socket of the connection
 
     def set_response_params(self, **options: Any) -> None:
         """Expect a reply; aiohttp calls this before it sends a request."""
@@ -127,9 +128,10 @@ class Connection(ResponseHandler):
 
     def _is_readable(self) -> bool:
         """Return whether there are bytes, or the end of the connection, that the event loop has not read yet."""
-        socket = self.transport.get_extra_info("socket") if self.transport is not None else None
-        if socket is None or not hasattr(select, "poll"):
-            return False
-        poll = select.poll()
-        poll.register(socket.fileno(), select.POLLIN)
-        return bool(poll.poll(0))
+        if self._poll is None:
+            socket = self.transport.get_extra_info("socket") if self.transport is not None else None
+            if socket is None or not hasattr(select, "poll"):
+                return False
+            self._poll = select.poll()
+            self._poll.register(socket.fileno(), select.POLLIN)
+        return bool(self._poll.poll(0))

@@ -8,7 +8,7 @@ from typing import Final
 
 from ais_prompt.comparison import VariantGroup, read_stored_run, variant_groups
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.score_cost import cost_units, front_plot
+from ais_prompt.report.score_cost import cost_units, front_legend, front_plot
 from ais_prompt.report.variant_table import cell_of, notes, rows_of, sentences, titles_of
 from ais_prompt.store import RunFolder
 
@@ -23,11 +23,17 @@ VARIANTS_STYLE: Final = """
 .front-plot .front{stroke-dasharray:4 3}.front-plot .end{text-anchor:end}
 .front-plot g line{stroke-opacity:.5;stroke-width:1.5}
 .front-plot .model0 line{stroke:#3b76c4}.front-plot .model0 circle{fill:#3b76c4}
+.front-legend .model0{color:#3b76c4;margin-right:1rem}
 .front-plot .model1 line{stroke:#c9562c}.front-plot .model1 circle{fill:#c9562c}
+.front-legend .model1{color:#c9562c;margin-right:1rem}
 .front-plot .model2 line{stroke:#3a8f5c}.front-plot .model2 circle{fill:#3a8f5c}
+.front-legend .model2{color:#3a8f5c;margin-right:1rem}
 .front-plot .model3 line{stroke:#9a54b4}.front-plot .model3 circle{fill:#9a54b4}
+.front-legend .model3{color:#9a54b4;margin-right:1rem}
 .front-plot .model4 line{stroke:#a3812b}.front-plot .model4 circle{fill:#a3812b}
+.front-legend .model4{color:#a3812b;margin-right:1rem}
 .front-plot .model5 line{stroke:#3f8f95}.front-plot .model5 circle{fill:#3f8f95}
+.front-legend .model5{color:#3f8f95;margin-right:1rem}
 """
 
 
@@ -48,7 +54,8 @@ def variants_html(groups: Sequence[VariantGroup]) -> str:
     for dataset in dict.fromkeys(group.dataset for group in groups):
         own = [group for group in groups if group.dataset == dataset]
         parts.append(f"<h3>{html.escape(dataset)}</h3>{_matrix(own) if len(own) > 1 else ''}")
-        parts += [plot for unit in cost_units(own) if (plot := front_plot(own, unit))]
+        if plots := [plot for unit in cost_units(own) if (plot := front_plot(own, unit))]:
+            parts += [f"<p>{html.escape(own[0].metric)} against what an answer takes</p>", *plots, front_legend(own)]
         for group in own:
             titles, lines = rows_of(group, own)
             cells = [["name", *([""] * (len(titles) - 1))] for _ in lines]

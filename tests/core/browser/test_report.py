@@ -89,7 +89,7 @@ def test_answers_without_a_score_are_named_unparsed_first_and_lead_to_their_samp
         "8 cut · small/通用-chat 1 of 7 · large/通用-chat 1 of 7 · small/sums 3 of 300 (75.0 % without them) · 1 more",
         "6 failed · small/sums 3 of 300 · large/sums 3 of 300",
     ]
-    title = page.value(f"document.querySelectorAll('{LINES} .score')[0].title")
+    title = page.value(f"document.querySelectorAll('{LINES} .score')[1].title")
     assert "75.0 % without cut answers" in title
     assert "50.0 % if all answers without a score were wrong, 62.5 % if all were right" in title
     assert "samples below the full score" in page.texts(".legend")[0], "what the red dot counts"
@@ -186,16 +186,16 @@ def test_scores_are_a_matrix_of_models_and_datasets(page: Page, sample_run: RunF
     assert page.texts(".matrix .means tr") == ["all 68.8 56.8–78.8 28.6 18.9–40.8", "mean of 4 datasets 71.9 39.3"]
     assert page.value("document.querySelector('.matrix .means').nextElementSibling.matches('tbody:last-child')")
     best = "[...document.querySelectorAll('.matrix .best')].map((one) => one.cellIndex)"
-    assert page.value(best) == [1, 1, 1], "a tie has no best"
+    assert page.value(best) == [1, 1, 1, 1], "a tie has no best"
     heat = f"[...document.querySelectorAll('{LINES} td')].map((one) => +one.style.getPropertyValue('--heat'))"
-    assert page.value(heat)[0] == 0
-    assert max(page.value(heat)) == page.value(heat)[-1] == 1
+    assert page.value(heat)[1] == 0
+    assert max(page.value(heat)) == page.value(heat)[-2] == 1
 
 
 def test_the_matrix_is_sorted_by_name_and_by_any_model(page: Page, sample_run: RunFolder) -> None:
     open_report(page, sample_run.report)
     unfold_scores(page)
-    page.click(".matrix thead button", 1)
+    page.click(".matrix thead button", 2)
     assert page.texts(f"{LINES} th") == ["通用-chat", "repeated", "choice", "sums"]
     assert page.value("document.activeElement.dataset.focus") == "sort small"
     page.wait_for("document.querySelector('#panel-scores .chart-plot')")
@@ -349,7 +349,7 @@ def test_a_click_in_the_matrix_shows_these_samples(page: Page) -> None:
     page.click(f"{LINES} th button", 2)
     assert found(page) == f"40 of {ALL}"
     open_scores(page)
-    page.click(".matrix .miss button", 0)
+    page.click(".matrix .miss button", 1)
     assert found(page) == f"219 of {ALL}"
     assert "right" not in column(page, "state")
     page.press("Enter")
@@ -364,7 +364,7 @@ def open_scores(page: Page) -> None:
 
 def test_one_key_shows_the_wrong_ones_and_all_again(page: Page) -> None:
     tab(page, "scores")
-    page.click(".matrix button.score", 0)
+    page.click(".matrix button.score", 1)
     page.press("w")
     assert found(page) == f"219 of {ALL}"
     page.press("w")
@@ -789,7 +789,7 @@ def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
 
 def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
     tab(page, "scores")
-    page.click(".matrix .miss button", 0)
+    page.click(".matrix .miss button", 1)
     name, text = saved(page, "#save-csv")
     assert name == "mixed-samples.csv"
     lines = list(csv.DictReader(io.StringIO(text)))

@@ -26,6 +26,7 @@ EXTENSION = Extension(
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
+        "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
         "command_line": "acts:command_line",
         "compare": "acts:compare",
@@ -34,8 +35,10 @@ EXTENSION = Extension(
         "find_data": "acts:find_data",
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
+        "model": "acts:model",
         "open_log": "acts:open_log",
         "source": "acts:source",
+        "status": "acts:status",
         "translate": "acts:translate",
     },
 )
@@ -55,6 +58,10 @@ strange_option = click.option("--strange", metavar="FILE")
 
 def array_index(environment):
     return None
+
+
+def begin(folder, plan, mode):
+    print("beginning", folder.root, mode)
 
 
 def benchmarks():
@@ -89,6 +96,10 @@ def finished(folder, results):
     print("finished", folder)
 
 
+def model(spec, built):
+    return None
+
+
 def open_log(path):
     return None
 
@@ -101,6 +112,10 @@ def source(named):
     reader = {"input_columns": ["question"], "output_column": "answer"}
     path = {"type": "LocalDataset", "path": named.options["strange"]}
     return replace(named, dataset={"abbr": "odd", **path, "reader_cfg": reader, "infer_cfg": infer})
+
+
+def status(folder):
+    return []
 
 
 def translate(values, options, *, foreign_summary, folder, place):

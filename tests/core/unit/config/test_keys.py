@@ -42,6 +42,10 @@ DATASET: Final = {
     **{"prompts": {"p": "{q}?"}, "variant": VARIANT},
 }
 META: Final = {"begin": "b", "round": [ROLE, "\n"], "reserved_roles": [{"role": "S"}], "end": "e", "eos_token_id": 3}
+BATCH: Final = {
+    **{"rest": "direct", "rounds": 2, "max_requests": 100, "max_bytes": 1000},
+    **{"gather": 1.0, "poll": 2.0, "longest_poll": 3.0},
+}
 WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     "models": [
         {
@@ -52,12 +56,18 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
             "run_cfg": {"num_gpus": 1},
             "variant": VARIANT,
         },
+        *(
+            []
+            if missing_extension("models[i].batch=")
+            else [{"type": "A", "abbr": "p", "price": PRICE, "batch": BATCH}]
+        ),
         {"type": "A", "abbr": "n", "prompt_template": {"user": ("a", "b")}, "price": PRICE, "pred_postprocessor": PART},
         {"type": "A", "abbr": "o", "meta_template": [{"role": "user", "content": "c"}], "price": PRICE},
     ],
     "datasets": [
         {**DATASET, "eval_cfg": {**EVAL, "evaluator": {**JUDGE, "baseline": {"model": "m", "path": "p"}}}},
         {**DATASET, "abbr": "y", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"column": "c"}}}},
+        {**DATASET, "abbr": "w", "eval_cfg": {"evaluator": {**JUDGE, "baseline": {"models": ["m"], "rounds": 2}}}},
         {**DATASET, "abbr": "z", "eval_cfg": {"evaluator": [SCORER, PART], "primary": "A2"}},
     ],
     "model_dataset_combinations": [{"models": ["m"], "datasets": ["x"]}],

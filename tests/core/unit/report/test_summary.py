@@ -65,6 +65,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "lower_is_better": False,
         "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
+        **{"base_model": "", "base_dataset": "", "prompt": "", "options": ""},
     }
     assert rows[1]["model"] == "通义千问"
     assert rows[1]["note"] == 'error: ModelError: no such model, "x" · models[0]'

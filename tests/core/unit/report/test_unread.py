@@ -6,7 +6,10 @@ import shlex
 
 import pytest
 
-from tests.core.e2e.project import Project
+from tests.core.e2e.project import DATASET, Project
+
+LABELS = "dict(type='label_postprocess', labels=['yes', 'no'])"
+TAG = "dict(type='xml_tag_postprocessor', tag='answer')"
 
 
 @pytest.fixture
@@ -52,6 +55,30 @@ def test_another_postprocessor_is_tried_on_the_stored_answers(project: Project) 
     [row] = project.summary()
     assert (row["score"], row["unparsed"]) == (1.0, 0)
     assert "--postprocessor" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("configured", "golds", "answer", "better"),
+    [
+        (LABELS, ("yes", "no"), "The answer is {}, or maybe yes or no.", "strategyqa_pred_postprocess"),
+        (TAG, ("12", "30"), "So there are {} of them.", "gsm8k_postprocess"),
+        (TAG, ("B", "D"), "The answer is ({}).", "first_option_postprocess"),
+    ],
+)
+def test_other_readers_are_tried_on_labels_and_on_answers_without_the_form_that_is_read(
+    project: Project, configured: str, golds: tuple[str, str], answer: str, better: str
+) -> None:
+    rows = [{"question": f"{n}+{n}=?", "answer": golds[n % 2]} for n in range(8)]
+    project.write_data(rows)
+    answers = {rf"^{n}\+{n}": answer.format(golds[n % 2]) for n in range(8)}
+    datasets = DATASET.replace("dict(type='gsm8k_postprocess')", configured).replace("Gsm8kEvaluator", "AccEvaluator")
+    assert configured in datasets
+    project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', answers={answers!r})", datasets=datasets)
+    [command] = [line for line in project.run("run", "eval.py").stdout.splitlines() if "--postprocessor" in line]
+    assert f"{better} would give 100.0 %" in command
+    done = project.run(*shlex.split(command.partition("aisprompt ")[2]))
+    assert done.returncode == 0, done.stderr
+    assert project.summary()[0]["score"] == 1.0
 
 
 def test_stored_answers_are_scored_with_other_parts(project: Project) -> None:

@@ -72,12 +72,24 @@ def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch
     [
         ("first_option_postprocess", ["last_option_postprocess"]),
         ("gsm8k_postprocess", ["math_postprocess_v2", "last_number_postprocess"]),
+        ("label_postprocess", ["strategyqa_pred_postprocess", "first_line_postprocess"]),
         ("humaneval_postprocess_v2", []),
         ("builtins.str", []),
     ],
 )
 def test_those_of_the_same_kind_are_plausible(name: str, others: list[str]) -> None:
     assert [spec.type for spec in others_than(PartSpec(name, {}, ""))] == others
+
+
+def test_every_alternative_needs_no_argument() -> None:
+    for name in module.PLAUSIBLE:
+        for other in others_than(PartSpec(name, {}, "")):
+            build_postprocessor(other)("The answer is (B), 12.")
+
+
+def test_a_reader_of_one_form_has_readers_of_numbers_options_and_words_in_its_place() -> None:
+    spec = PartSpec("after_phrase_postprocess", {"phrase": "Answer:"}, "")
+    assert {"last_number_postprocess", "first_option_postprocess"} < {other.type for other in others_than(spec)}
 
 
 def test_options_go_along_where_they_are_understood() -> None:

@@ -1,0 +1,108 @@
+"""An agent behind a server of its own (`ServerAgentModel`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Unpack
+
+import aiohttp
+
+from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.proxy import SAMPLE_HEADER, Endpoint
+from ais_prompt.models import check_address, public_address
+from ais_prompt.registry import MODELS
+from ais_prompt.types import Completion, Failure, Request, prompt_to_json
+
+_ANSWERS: Final = ("answer", "output", "response", "text")
+MOST_REPLY: Final = 16 * 2**20
+"""Bytes of a reply."""
+
+
+@MODELS.register_module()
+class ServerAgentModel(Agent):
+    """Post each prompt to the server of an agent, ``{"question": ..., "messages": [...]}``, and read its answer.
+
+    The agent asks its model at ``http://127.0.0.1:PORT/v1``. It says which sample a request belongs to by sending the
+    header ``X-Aisprompt-Sample`` of the question on, or by using its value as the key. A reply is a text, or JSON with
+    ``answer``, ``output``, ``response`` or ``text``, or in the form of Chat Completions::
+
+        dict(type='ServerAgentModel', url='http://127.0.0.1:7000/ask', port=7001,
+             model=dict(type='OpenAIChatModel', model='...'))
+
+    Args:
+        url: of the agent's server.
+        model: as in `Agent`.
+        headers: sent with each question.
+        options: those of `Agent`.
+
+    Raises:
+        ConfigError: as `Agent`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        **options: Unpack[AgentOptions],
+    ) -> None:
+        super().__init__(model, **options)
+        self.url = url
+        self.headers = dict(headers or {})
+
+    @property
+    def address(self) -> str:
+        """The URL, without secrets."""
+        return public_address(self.url)
+
+    def own_identity(self) -> Mapping[str, Any]:
+        """Return nothing: how the agent is reached does not count; its ``version`` does."""
+        return {}
+
+    def preflight(self) -> None:
+        """Check the URL and the model.
+
+        Raises:
+            ModelError: the URL is none, or the model cannot be used.
+        """
+        check_address(self.url)
+        super().preflight()
+
+    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
+        """Post the prompt."""
+        prompt = prompt_to_json(request.prompt)
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        headers = {**self.headers, SAMPLE_HEADER: endpoint.api_key, "X-Aisprompt-Proxy": endpoint.base_url}
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(None)) as client,
+                client.post(self.url, json={"question": prompt, "messages": messages}, headers=headers) as reply,
+            ):
+                content = await reply.content.read(MOST_REPLY)
+                text = content.decode("utf-8", errors="replace")
+                if reply.status >= 400:
+                    return Completion(failure=Failure(f"http_{reply.status}", text[:500] or str(reply.reason)))
+        except aiohttp.ClientError as error:
+            return Completion(failure=Failure("connection", f"the agent at {self.address} does not answer: {error}"))
+        found = _answer_in(text)
+        if found is None:
+            keys = ", ".join(_ANSWERS)
+            return Completion(failure=Failure("no_text", f"the reply has none of {keys}: {text[:200]!r}"))
+        return Completion(found, "stop")
+
+
+def _answer_in(text: str) -> str | None:
+    """Return the answer in a reply; None if it is JSON without one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+    if not isinstance(value, dict):
+        return text.strip() if not isinstance(value, str) else value
+    if isinstance(value.get("choices"), list) and value["choices"]:
+        message = value["choices"][0].get("message") if isinstance(value["choices"][0], dict) else None
+        return str(message.get("content")) if isinstance(message, dict) else None
+    return next((str(value[name]) for name in _ANSWERS if isinstance(value.get(name), str | int | float)), None)

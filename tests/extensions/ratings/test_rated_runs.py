@@ -1,0 +1,160 @@
+"""A run whose judge compares its models with each other: what is asked, what is scored, and the ratings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.extensions.ratings.stored_battles import battles_of
+from ais_prompt.metrics import Battle, fit_ratings
+from ais_prompt.store import RunFolder, locate_run
+from tests.support.cli import run_cli
+
+PARTS = """
+import re
+
+def answered(name):
+    def answer(prompt):
+        number = int(re.search(r'[0-9]+', prompt)[0])
+        strength = {'weak': 1, 'fair': 2, 'good': 4}[name]
+        return 'x' * (strength + number * 7 % 5)
+    return answer
+
+weak, fair, good = map(answered, ('weak', 'fair', 'good'))
+
+def silent(prompt):
+    return ''
+
+def judge(prompt):
+    first, second = (len(re.search(f'{name}: (x*)', prompt)[1]) for name in 'AB')
+    number = int(re.search(r'q([0-9]+)', prompt)[1])
+    if number % 6 == 5:  # the judge prefers the shorter one here
+        first, second = second, first
+    return '[[C]]' if first == second or number % 7 == 3 else '[[A]]' if first > second else '[[B]]'
+"""
+CONFIG = """
+models = [dict(type='FunctionModel', abbr=name, function=f'parts.{{name}}') for name in {models}]
+datasets = [dict(type='LocalDataset', abbr='facts', rows=[dict(q=f'q{{number}}') for number in range(24)],
+    reader_cfg=dict(input_columns=['q'], output_column=None),
+    infer_cfg=dict(prompt_template=dict(type="PromptTemplate", template="{{q}}"),
+                   inferencer=dict(type="GenInferencer")),
+    eval_cfg=dict(evaluator=dict(type='PairwiseEvaluator', baseline={baseline},
+        judge_cfg=dict(type='FunctionModel', abbr='judge', function='parts.judge'),
+        prompt_template=dict(type='PromptTemplate', template='{{q}}\\nA: {{prediction}}\\nB: {{prediction2}}'))))]
+"""
+ALL = ["weak", "fair", "good"]
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "parts.py").write_text(PARTS)
+    return tmp_path
+
+
+def run(folder: Path, models: list[str], baseline: Any = "all", *options: str, code: int = 0) -> str:
+    (folder / "e.py").write_text(CONFIG.format(models=models, baseline=repr(baseline)))
+    done = run_cli("run", "e.py", *options, folder=folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def latest(folder: Path) -> RunFolder:
+    return locate_run(folder / "outputs", "latest")
+
+
+def scores(folder: Path) -> dict[str, float]:
+    rows = json.loads((latest(folder).root / "summary/summary.json").read_text())
+    return {row["model"]: row["score"] for row in rows if row["metric"] == "win_rate"}
+
+
+def asked(folder: Path) -> Counter[str]:
+    """Return the requests to the judge about the answers of each model, each of which comes first."""
+    paths = latest(folder).root.glob("judge/*/predictions/judge/facts.jsonl")
+    return Counter({path.parts[-4]: len(path.read_text().splitlines()) for path in paths})
+
+
+def test_each_pair_is_asked_in_both_orders_and_models_are_ranked(folder: Path) -> None:
+    shown = run(folder, ALL)
+    assert asked(folder) == dict.fromkeys(ALL, 24 * 2)
+    found = scores(folder)
+    assert found["weak"] < found["fair"] < found["good"]
+    assert math.fsum(found.values()) == pytest.approx(1.5)  # each point that one wins another one loses
+    assert "facts: ratings · 95 % interval · 144 verdicts about 24 questions" in shown
+    assert [line.split()[0] for line in shown.splitlines() if "–" in line and line.startswith(tuple(ALL))][-3:]
+    [battles] = battles_of(latest(folder))
+    assert Counter((one.first, one.second) for one in battles.battles) == {
+        (first, second): 24 for first in ALL for second in ALL if first != second
+    }
+    report = (latest(folder).root / "report.html").read_text()
+    assert '"ratings"' in report
+
+
+def test_the_ratings_are_those_of_the_verdicts(folder: Path) -> None:
+    run(folder, ALL)
+    shown = run_cli("ratings", "latest", "--json", "--half-ties", folder=folder)
+    [found] = json.loads(shown.stdout)["datasets"]
+    battles = []
+    for model in ALL:
+        for line in (latest(folder).root / f"judge/{model}/predictions/judge/facts.jsonl").read_text().splitlines():
+            said = json.loads(line)
+            first, second = (text.split("\n")[0] for text in str(said["origin_prompt"]).split(": ")[1:])
+            lengths = {len("x" * strength): name for name, strength in (("weak", 1), ("fair", 2), ("good", 4))}
+            number = int(str(said["origin_prompt"]).split("\n")[0][1:])
+            names = [lengths[len(text) - number * 7 % 5] for text in (first, second)]
+            points = {"A": 1.0, "B": 0.0, "C": 0.5}[said["prediction"][2]]
+            battles.append(Battle(names[0], names[1], points, str(number)))
+    expected = {one.model: one.rating for one in fit_ratings(battles, ties="half", resamples=0).models}
+    assert {one["model"]: one["rating"] for one in found["ratings"]["models"]} == pytest.approx(expected, abs=1e-6)
+
+
+def test_only_the_pairs_of_a_model_that_is_added_are_asked(folder: Path) -> None:
+    run(folder, ALL[:2])
+    shown = run(folder, ALL, "all", "-r")
+    assert "asked: 120 requests" in shown  # 24 answers, and 24 questions · 2 pairs · 2 orders
+    added = scores(folder)
+    run(folder, ALL)
+    assert added == scores(folder)
+
+
+def test_rounds_and_a_list_of_baselines_ask_less(folder: Path) -> None:
+    run(folder, ALL, {"models": "all", "rounds": 1})
+    assert sum(asked(folder).values()) == 24 * 2 * 2
+    run(folder, ALL, ["good"])
+    assert asked(folder) == {"weak": 24, "fair": 24, "good": 48}
+    run(folder, ALL, "good")
+    assert set(scores(folder)) == {"weak", "fair"}  # a single baseline has no score of its own
+
+
+def test_an_answer_in_which_nothing_is_found_loses(folder: Path) -> None:
+    run(folder, ["weak", "silent", "good"])
+    assert scores(folder)["silent"] == 0
+    [battles] = battles_of(latest(folder))
+    silent = [one for one in battles.battles if "silent" in (one.first, one.second)]
+    assert len(silent) == 24 * 2 * 2
+    assert {one.points for one in silent if one.first == "silent"} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("models", "baseline", "message"),
+    [
+        (ALL[:1], "all", "facts is answered by one model"),
+        (ALL, ["weak", "other"], "the run has no model 'other' to compare with"),
+        (ALL, {"model": "weak", "rounds": 2}, "rounds needs several models"),
+        (ALL, {"model": "weak", "models": "all"}, "names answers of more than one kind"),
+    ],
+)
+def test_baselines_that_cannot_be(folder: Path, models: list[str], baseline: Any, message: str) -> None:
+    assert message in run(folder, models, baseline, code=2)
+
+
+def test_a_run_without_battles_says_how_to_get_some(folder: Path) -> None:
+    run(folder, ALL[:2])
+    shown = run_cli("ratings", "latest", folder=folder)
+    assert shown.returncode == 2
+    assert "fix:   compare the models: evaluator=dict(type='PairwiseEvaluator', baseline='all'" in shown.stderr
