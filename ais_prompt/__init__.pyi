@@ -75,6 +75,9 @@ from ais_prompt.extensions.agents.server_agent import ServerAgentModel as Server
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
+from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator
+from ais_prompt.extensions.benchmarks.corpus import TerEvaluator as TerEvaluator
+from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
@@ -160,6 +163,7 @@ from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEv
 from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
+from ais_prompt.judges.rubric import RubricEvaluator as RubricEvaluator
 from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores

@@ -161,7 +161,7 @@ def _views(one: Options, chosen: Choice, rows: range, *, origins: bool, tokens: 
         echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
-        tasks = [_chosen(tasks, chosen.asks)]
+        tasks = _variants_of(_chosen(tasks, chosen.asks), tasks)
     if not any(rows.start < len(task.data.test) for task in tasks):
         most = max(len(task.data.test) for task in tasks)
         raise ConfigError(f"there is no row {rows.start}", where="--sample", fix=f"rows count from 0, up to {most - 1}")
@@ -183,14 +183,24 @@ def _write_page(page: Path, shown: Shown) -> None:
 def _print(shown: Shown, *, origins: bool) -> None:
     from rich.console import Console
 
-    from ais_prompt.preview import print_sample
+    from ais_prompt.preview import print_sample, print_variant_prompts
 
     console = Console()
     for name, views in shown:
         if len(shown) > 1:
             echo(f"=== {name} ===")
-        for _, of_sample in groupby(views, key=lambda view: (view.model, view.dataset, view.index)):
-            print_sample(list(of_sample), console, origins=origins)
+        questions: dict[tuple[str, ...], list[list[PromptView]]] = {}
+        for (_, dataset, _), of_sample in groupby(views, key=lambda view: (view.model, view.dataset, view.index)):
+            sample = list(of_sample)
+            model = sample[0].base_model or sample[0].model
+            question = model, sample[0].base_dataset or dataset, sample[0].sample_id
+            questions.setdefault(question, []).append(sample)
+        for samples in questions.values():
+            if any(sample[0].variant for sample in samples):
+                print_variant_prompts(samples, console, origins=origins)
+            else:
+                for sample in samples:
+                    print_sample(sample, console, origins=origins)
 
 
 def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:
@@ -212,6 +222,12 @@ def _chosen(tasks: Sequence[Task], asking: bool) -> Task:
     model = _ask("model", list(dict.fromkeys(task.spec.model.abbr for task in tasks)))
     dataset = _ask("dataset", list(dict.fromkeys(task.spec.dataset.abbr for task in tasks)))
     return next(task for task in tasks if (task.spec.model.abbr, task.spec.dataset.abbr) == (model, dataset))
+
+
+def _variants_of(task: Task, tasks: Sequence[Task]) -> list[Task]:
+    """Return the variants of a task among others, or the task alone."""
+    names = task.spec.model.base, task.spec.dataset.base
+    return [one for one in tasks if (one.spec.model.base, one.spec.dataset.base) == names]
 
 
 def _ask(what: str, abbrs: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_j
 from ais_prompt.comparison.differences import Difference, differences_together
 from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
-from ais_prompt.comparison.variants import VariantGroup
+from ais_prompt.comparison.variant_group import VariantGroup
 from ais_prompt.types import Document, prompts_to_json
 
 

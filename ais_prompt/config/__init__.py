@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.render import hidden_again, literal_values, render_config
     from ais_prompt.config.sections import SectionForm, all_tables
     from ais_prompt.config.stored_config import Dropped, load_stored, unusable_parts, without_permissions
-    from ais_prompt.config.variants import read_sweep, with_variants
+    from ais_prompt.config.variants import keep_variants, read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -344,3 +344,25 @@ def _origins(made: Mapping[Kind, Sequence[_Variant]], loaded: LoadedConfig) -> d
             elif loaded.path is not None:
                 found[f"{kind}[{number}]"] = loaded.path, before
     return found
+
+
+def keep_variants(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a translated config whose items have the ``variant`` that the items of the same name had before.
+
+    Args:
+        values: the config in terms of this program.
+        before: the config before it was translated, with all variants written out.
+    """
+    changed = dict(values)
+    for kind in KINDS:
+        known = {
+            one["abbr"]: one["variant"]
+            for one in _listed(before.get(kind))
+            if isinstance(one, Mapping) and "variant" in one and "abbr" in one
+        }
+        if known:
+            changed[kind] = [
+                {**one, "variant": known[one["abbr"]]} if isinstance(one, Mapping) and one.get("abbr") in known else one
+                for one in values[kind]
+            ]
+    return changed

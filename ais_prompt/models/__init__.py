@@ -127,7 +127,7 @@ if TYPE_CHECKING:
         check_at_least,
     )
     from ais_prompt.models.scripted import ScriptedModel
-    from ais_prompt.models.server.gpus import GPU_VARIABLE, GpuPool, visible_gpus
+    from ais_prompt.models.server.gpus import GpuPool, gpu_variable, visible_gpus
     from ais_prompt.models.server.instance import ServerInstance
     from ais_prompt.models.server.server_options import (
         HOST,

@@ -20,6 +20,7 @@ from ais_prompt.data import Dataset, Reader, Retriever, find_data, load_dataset
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators import (
     Evaluator,
+    HasJudgePrompt,
     JudgedBatchEvaluator,
     JudgeEvaluator,
     PanelEvaluator,
@@ -221,6 +222,9 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
             fix="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
         )
     if spec.judge is not None:
+        if spec.judge.prompt_template is None and not isinstance(evaluator, HasJudgePrompt):
+            fix = "add prompt_template=dict(type='PromptTemplate', template='... {prediction} ...')"
+            raise ConfigError(f"{spec.evaluator.where} has no 'prompt_template'", where=spec.evaluator.where, fix=fix)
         _check_panel(spec.evaluator, evaluator, spec.judge)
     return evaluator
 

@@ -17,6 +17,7 @@ from ais_prompt.config import (
     compose_config,
     expand,
     find_config,
+    keep_variants,
     load_config,
     parse_run,
     with_summarizer,
@@ -65,6 +66,7 @@ def read_spec(options: Options) -> ReadConfig:
             values, options.options, foreign_summary=options.summarizer is not None, folder=folder, place=loaded.place
         )
         notes = (*notes, *translated)
+    values = keep_variants(values, loaded.values)
     if options.control is not None:
         from ais_prompt.config import with_control
 

@@ -53,6 +53,8 @@ class PromptView(Struct, frozen=True):
         max_seq_len: most tokens of a prompt; None if the model has no limit.
         request: what is sent beside the prompt: the ``url`` of a server, and the options of the body or the decoding.
         places: config path of an origin → the same with ``file:line``, as far as that is known.
+        base_model, base_dataset: the names that all variants share; empty without variants.
+        variant: what distinguishes it from other variants of the model and dataset, in words.
     """
 
     model: str
@@ -73,6 +75,9 @@ class PromptView(Struct, frozen=True):
     max_seq_len: int | None = None
     request: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    base_model: str = ""
+    base_dataset: str = ""
+    variant: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -91,6 +96,7 @@ class PromptView(Struct, frozen=True):
             "tokens": self.tokens,
             "max_seq_len": self.max_seq_len,
             "request": dict(self.request),
+            **({"variant": self.variant} if self.variant else {}),
             "warnings": [asdict(warning) for warning in self.warnings],
             **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
             **({"places": dict(self.places)} if self.places else {}),
@@ -146,6 +152,9 @@ def preview_sample(
                 max_seq_len=model.max_seq_len,
                 request=request,
                 places={where: place(where) for where in _paths(spans or ())},
+                base_model=task.spec.columns.base_model,
+                base_dataset=task.spec.columns.base_dataset,
+                variant=task.spec.title,
             )
 
 

@@ -93,6 +93,8 @@ def mean_rows(rows: Sequence[Row]) -> list[Row]:
     All datasets must have the same main metric, and all models a score for each. The standard error takes the datasets
     as they are: it is that of other questions of the same datasets. The name has the widest half of the 95 % intervals.
     """
+    if any(row.base_model for row in rows):  # variants of a dataset ask the same questions
+        return []
     main: dict[tuple[str, str], Row] = {}
     for row in rows:
         main.setdefault((row.model, row.dataset), row)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
+        BATCH_TIER,
         ChatMessage,
         Completion,
         Content,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
         TaskSpec,
         VariantColumns,
         VariantSpec,
+        title_of,
     )
 else:
     __getattr__, __dir__ = offered(__name__)

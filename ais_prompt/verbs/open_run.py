@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from ais_prompt.comparison import VariantGroup
+
 
 SCORE_COLUMNS: Final = ("dataset", "model", "metric", "score", "ci95_low", "ci95_high", "n")
 """The columns of `Run.scores` that are shown first; the others need ``full``."""
@@ -130,6 +132,20 @@ class Run(Struct, frozen=True, dict=True, eq=False):
             ]
             table = samples_table(wanted, RunFolder(self.path))
             return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
+
+    def variants(self, holdout: float | None = None) -> list[VariantGroup]:
+        """Return the prompts and options of each model and dataset: which is best, how sure that is, what it takes.
+
+        Args:
+            holdout: choose the best on this share of the questions, and score it on the others; None uses all for both.
+
+        Raises:
+            StoreError, DataError: results are missing or broken.
+        """
+        from ais_prompt.comparison import read_stored_run, variant_groups
+
+        with public_errors():
+            return variant_groups(read_stored_run(str(self.path)), holdout)
 
     def raise_errors(self) -> None:
         """Raise the first of the errors, if there is one.

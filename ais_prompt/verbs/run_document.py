@@ -57,7 +57,10 @@ class TaskEnd(Struct, frozen=True):
 
 
 class TaskEstimate(Struct, frozen=True):
-    """What a task would ask at most, without the tokens of judges; costs are None without a price."""
+    """What a task would ask at most, without the tokens of judges; costs are None without a price.
+
+    ``batch_part`` is the part of the costs that batches take; None if it is not known.
+    """
 
     task: str
     samples: int
@@ -67,6 +70,7 @@ class TaskEstimate(Struct, frozen=True):
     least_cost: float | None = None
     most_cost: float | None = None
     judge_requests: int = 0
+    batch_part: float | None = None
 
 
 def task_ends(outcomes: Iterable[TaskOutcome]) -> list[TaskEnd]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension
+from ais_prompt.extension import Extension, VerbEntry
 
 EXTENSION: Final = Extension(
     parts={
@@ -19,6 +19,16 @@ EXTENSION: Final = Extension(
             "TrajectoryEvaluator": "evaluators",
         },
     },
+    verbs={
+        "agents": VerbEntry(
+            "Compare",
+            "agents_command:agents",
+            "Compare agents: score, steps, tokens, cost, seconds.",
+            "documents:AgentsDocument",
+        ),
+    },
+    documents={"compare": "documents:CompareFields"},
+    exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
-    steps={"finished": "mcp_tools:end_servers"},
+    steps={"compare": "compared:compare_agents", "finished": "mcp_tools:end_servers"},
 )

@@ -13,6 +13,7 @@ EXTENSION: Final = Extension(
         },
         "evaluators": {
             "AnlsEvaluator": "visual",
+            "ChrfEvaluator": "corpus",
             "CircularEvaluator": "circular",
             "InstructionEvaluator": "instructions",
             "LongBenchClassificationEvaluator": "long_bench",
@@ -24,8 +25,10 @@ EXTENSION: Final = Extension(
             "OcrBenchEvaluator": "visual",
             "RelaxedAccuracyEvaluator": "visual",
             "RoundedNumberEvaluator": "visual",
+            "TerEvaluator": "corpus",
             "ToolCallEvaluator": "function_calls",
             "VqaAccuracyEvaluator": "visual",
+            "WerEvaluator": "corpus",
         },
     },
     verbs={"data": VerbEntry("Others", "data_command:data", "Bring benchmarks to this machine, or check them.")},

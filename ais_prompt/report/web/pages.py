@@ -25,7 +25,7 @@ from ais_prompt.report.web.assets import asset, finite_json, packed_text, source
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
-from ais_prompt.report.web.variant_page import VARIANTS_STYLE
+from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
 from ais_prompt.store import RunFolder, in_order, read_run_file
 from ais_prompt.utils import printable, read_regular
@@ -58,6 +58,7 @@ REPORT_SCRIPTS: Final = (
     "differences.js",
     "beside.js",
     "sample.js",
+    "steps.js",
     "side_by_side.js",
     "filters.js",
     "report.js",
@@ -102,7 +103,7 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
-        variants: the same of `ais_prompt.report.web.variant_page`.
+        variants: the same of `ais_prompt.report.web.variant_part`.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
@@ -138,12 +139,13 @@ def page_pieces(
     yield "</body>\n</html>\n"
 
 
-def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
+def runs_page(work_dir: Path, runs: Mapping[str, RunFolder], *, is_static: bool = False) -> str:
     """Return the list of runs as a page.
 
     Args:
         work_dir: where the runs are; its name is shown.
         runs: address of a run's report → the run.
+        is_static: whether the page is a file, and no server of ours compares runs.
     """
     changes = _changes(runs.values())
     lines = [
@@ -151,7 +153,7 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
         for address, folder in runs.items()
     ]
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
-    data = {"work_dir": str(work_dir), "runs": lines}
+    data = {"work_dir": str(work_dir), "runs": lines, "is_static": is_static}
     return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
 
 

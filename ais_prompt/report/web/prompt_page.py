@@ -139,13 +139,14 @@ def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[Qu
 
     Args:
         configs: name of each config, and its prompts in any order. Questions are the same if the ``abbr`` of the
-            dataset and the row are.
+            dataset and the row are; those of variants, if the name that these share is.
     """
     columns: dict[tuple[str, int], dict[str, list[PromptView]]] = {}
     for config, views in configs:
         for view in views:
-            title = f"{config} · {view.model}" if len(configs) > 1 else view.model
-            columns.setdefault((view.dataset, view.index), {}).setdefault(title, []).append(view)
+            names = [config if len(configs) > 1 else "", view.model, view.variant]
+            title = " · ".join(filter(None, names))
+            columns.setdefault((view.base_dataset or view.dataset, view.index), {}).setdefault(title, []).append(view)
     return [
         QuestionPrompts(
             dataset,

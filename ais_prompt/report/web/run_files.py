@@ -282,7 +282,8 @@ class LiveRun:
     def _needs_judge(self) -> bool:
         """Whether scoring asks a judge, which costs money; no module that the config names is imported to know it."""
         with suppress(ConfigError):  # a config that cannot be read is not scored either
-            return any(dataset.eval.judge for dataset in stored_spec(self.folder, as_of_others=True).datasets)
+            datasets = stored_spec(self.folder, as_of_others=True).datasets
+            return any(one.judge for dataset in datasets for one in dataset.eval.by_evaluator)
         return False
 
     def _requests(self) -> int:

@@ -18,7 +18,7 @@ from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_
 from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk
 from ais_prompt.report.web.side_by_side import find_questions
-from ais_prompt.report.web.variant_page import variants_part
+from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
 

@@ -20,7 +20,7 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
-from ais_prompt.report.web.variant_page import variants_part
+from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
@@ -82,9 +82,16 @@ def _inputs_digest(folder: RunFolder) -> str:
     facts = {name: value for name, value in read_run_file(folder).items() if name not in ("sessions", "used")}
     shown = [path for path in folder.root.iterdir() if path.name[0] != "." and path.name not in _NOT_SHOWN]
     files = [file for path in shown for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
-    digests = [(str(path.relative_to(folder.root)), file_digest(path)) for path in sorted(files)]
+    digests = [(str(path.relative_to(folder.root)), _digest_of(path)) for path in sorted(files)]
     kept = [view.to_json() for view, _ in stored_prompts(folder)]
     return digest([program_digest(), label_language(), str(folder.root.resolve()), facts, kept, digests])
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return file_digest(path)
+    except OSError as error:  # the report says what cannot be read
+        return str(error)
 
 
 def _ends_with(path: Path, text: str) -> bool:

@@ -117,6 +117,9 @@ def test_prompts_of_a_file_from_command_line_and_python(project: Project) -> Non
         work_dir=project.root / "python",
         quiet=True,
     )
+    [group] = run.variants(holdout=0.5)
+    assert [one.title for one in group.variants][:2] == ["short, max_out_len=8", "steps, max_out_len=8"]
+    assert group.holdout is not None
     table = run.scores(full=True, to="arrow").to_pylist()
     assert [(row["prompt"], row["options"]) for row in table] == [
         (prompt, f'{{"max_out_len":{size}}}') for size in (8, 16) for prompt in PS

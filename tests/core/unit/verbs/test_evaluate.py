@@ -50,6 +50,15 @@ def test_numbers_and_booleans_that_a_function_returns_are_texts() -> None:
         assert run.errors == {}
 
 
+def half(answer: str, gold: str) -> float:
+    return 0.5 if answer == gold else 0.0
+
+
+def test_several_evaluators_are_a_list_and_one_of_them_a_function() -> None:
+    run = ais_prompt.evaluate(ROWS, function=total, evaluator=["EMEvaluator", half], quiet=True)
+    assert {row.metric: row.score for row in run.rows} == {"exact_match": 1.0, "half": 0.5}
+
+
 def first_word(text: str) -> str:
     return text.split()[0]
 
