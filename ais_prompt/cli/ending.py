@@ -112,12 +112,13 @@ def show(
 
 def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:
     """Return the variants of a run; none if its config has none, or a file cannot be read."""
+    if not any(task.spec.variant for task in plan.tasks):
+        return ()
     from ais_prompt.comparison import read_stored_run, variant_groups
     from ais_prompt.errors import AisPromptError
 
-    if any(task.spec.variant for task in plan.tasks):
-        with suppress(AisPromptError):  # the notes of the summary say it
-            return variant_groups(read_stored_run(str(result.folder.root)), holdout)
+    with suppress(AisPromptError):  # the notes of the summary say it
+        return variant_groups(read_stored_run(str(result.folder.root)), holdout)
     return ()
 
 

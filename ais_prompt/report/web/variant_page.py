@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Final
 
-from ais_prompt.comparison import VariantGroup, read_stored_run, variant_groups
+from ais_prompt.comparison import VariantGroup
 from ais_prompt.errors import AisPromptError
 from ais_prompt.report.score_cost import cost_units, front_legend, front_plot
 from ais_prompt.report.variant_table import cell_of, notes, rows_of, sentences, titles_of
@@ -43,6 +43,8 @@ def variants_part(folder: RunFolder) -> str:
     try:
         if not any(row.base_model for row in summary_of(folder)):  # most runs have none
             return ""
+        from ais_prompt.comparison import read_stored_run, variant_groups
+
         groups = variant_groups(read_stored_run(str(folder.root)))
     except AisPromptError:  # of a task that cannot be read the report has a note
         return ""
