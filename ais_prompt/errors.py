@@ -50,8 +50,9 @@ class AisPromptError(Exception):
         return _rebuild, (type(self), self.what, self.where, self.fix)
 
     def lines(self) -> list[str]:
-        """Return what, where and fix as at most three lines for standard error."""
-        lines = [f"{type(self).__name__}: {self.what}"]
+        """Return what, where and fix as at most three lines for standard error. The place is in one of them."""
+        what = self.what.replace(f" ({self.where})", "") if self.where else self.what
+        lines = [f"{type(self).__name__}: {what}"]
         if self.where:
             lines.append(f"  where: {self.where}")
         if self.fix:

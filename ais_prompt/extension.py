@@ -33,6 +33,7 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "model",
     "open_log",
+    "pages",
     "shown",
     "source",
     "status",
@@ -50,6 +51,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
+    "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
+    "`aisprompt view` below the address of the run; all are called",
     "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
     "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
@@ -69,8 +72,9 @@ STEPS: Final[Mapping[Step, str]] = {
 }
 """Step → its function. Of those that are not all called, the first that has an answer counts, shipped ones first."""
 
-Place: TypeAlias = Literal["config", "stored", "names"]
-"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs."""
+Place: TypeAlias = Literal["config", "stored", "names", "view"]
+"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, and
+the one that shows a run in the browser."""
 PLACES: Final[tuple[Place, ...]] = get_args(Place)
 
 _FOLDER: Final = Path(__file__).parent / "extensions"

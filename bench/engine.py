@@ -119,13 +119,15 @@ def evaluate(samples: int, concurrency: int, url: str, more: str = "", client: s
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write(folder, samples, concurrency, url, more, client)
+        write_project(folder, samples, concurrency, url, more, client)
         cost = run_command(RUN, folder, url)
         _check_summary(folder, samples)
         return cost
 
 
-def _write(folder: Path, samples: int, concurrency: int, url: str, more: str = "", client: str = "aiohttp") -> None:
+def write_project(
+    folder: Path, samples: int, concurrency: int, url: str, more: str = "", client: str = "aiohttp"
+) -> None:
     """Write config and questions; the arguments are those of `evaluate`."""
     with (folder / "questions.jsonl").open("w") as lines:
         rows = ({"question": _question(n) + more, "answer": "ok"} for n in range(samples))
@@ -213,7 +215,7 @@ def report_resume(samples: int = 200_000, left: int = 1_000) -> None:
     """Resume a large run of which nearly everything is answered: how long until the first request."""
     with lean_server(0.0) as url, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write(folder, samples, 256, url)
+        write_project(folder, samples, 256, url)
         run_command([*RUN, "-m", "infer", "--max-requests", str(samples - left)], folder, url, code=PAUSED)
         wall, processor = until_first_request([*RUN, "-r"], folder, url)
         print(

@@ -20,12 +20,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ais_prompt.models import HuggingFaceChatModel
 from tests.support.real_data import BBH, GSM8K
@@ -73,6 +73,8 @@ ways = {
     "answers": lambda: [one for batch in batches(job["prompts"]) for one in model.generate(batch, job["tokens"])],
 }
 """
+PROGRAMS: Final = {"here": HERE, "lm-eval": LM_EVAL, "OpenCompass": OPENCOMPASS}
+"""Name of a program → what loads the model and knows the `WAYS`."""
 FRAME: Final = """
 import json, os, sys, time
 from pathlib import Path
@@ -138,6 +140,43 @@ def spread(items: Sequence[Any], count: int) -> list[Any]:
     return list(items[:: max(1, len(items) // count)][:count])
 
 
+class Asked(NamedTuple):
+    """What the programs were asked in one way.
+
+    Attributes:
+        way: of `WAYS`.
+        number: of requests in a round.
+        replies: program → its reply in each round.
+    """
+
+    way: str
+    number: int
+    replies: Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def ask_in_turn(
+    programs: Collection[str], ways: Sequence[str], *, questions: int, answers: int, rounds: int
+) -> Iterator[Asked]:
+    """Ask programs of `PROGRAMS` in turn, round after round, and yield each way when it is over."""
+    python = installed()
+    folder = model_folder(CASES["SmolLM2, PPL"], Path(), python)
+    options = spread(list(bbh_questions(BBH) if BBH.is_dir() else facts()), questions)
+    pairs = [pair for each in options for pair in each]
+    prompts = chat_prompts(folder)[:answers]
+    job = {"folder": str(folder), "batch": BATCH_SIZE, "tokens": TOKENS, "pairs": pairs, "prompts": prompts}
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        file = Path(name, "job.json")
+        file.write_text(json.dumps(job), "utf-8")
+        pythons = {"here": Path(sys.executable), "lm-eval": installed_lm_eval(), "OpenCompass": python / "python"}
+        asked = {one: stack.enter_context(program(pythons[one], PROGRAMS[one], file)) for one in programs}
+        for way in ways:
+            replies: dict[str, list[Mapping[str, Any]]] = {one: [] for one in asked}
+            for _ in range(rounds):
+                for one, ask in asked.items():
+                    replies[one].append(ask(way))
+            yield Asked(way, len(pairs if way == "log-likelihoods" else prompts), replies)
+
+
 def main() -> None:
     """Ask all programs in turn, and print medians and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -146,44 +185,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=WAYS, action="append", help="the others are left out")
     parser.add_argument("--without", action="append", default=[], help="a program that is not asked")
-    arguments = parser.parse_args()
-    python = installed()
-    folder = model_folder(CASES["SmolLM2, PPL"], Path(), python)
-    questions = spread(list(bbh_questions(BBH) if BBH.is_dir() else facts()), arguments.questions)
-    pairs = [pair for options in questions for pair in options]
-    prompts = chat_prompts(folder)[: arguments.answers]
-    job = {"folder": str(folder), "batch": BATCH_SIZE, "tokens": TOKENS, "pairs": pairs, "prompts": prompts}
-    programs = {
-        "here": (Path(sys.executable), HERE),
-        "lm-eval": (installed_lm_eval(), LM_EVAL),
-        "OpenCompass": (python / "python", OPENCOMPASS),
-    }
-    tokenizer = HuggingFaceChatModel(str(folder)).tokenizer()
-    with TemporaryDirectory() as name, ExitStack() as stack:
-        file = Path(name, "job.json")
-        file.write_text(json.dumps(job), "utf-8")
-        names = [one for one in programs if one not in arguments.without]
-        asked = {one: stack.enter_context(program(*programs[one], file)) for one in names}
-        for way in arguments.only or WAYS:
-            count = len(pairs if way == "log-likelihoods" else prompts)
-            replies: dict[str, list[dict[str, Any]]] = {one: [] for one in asked}
-            for _ in range(arguments.rounds):
-                for one, ask in asked.items():
-                    replies[one].append(ask(way))
-            print(f"{count} {way}, batches of {BATCH_SIZE}, median of {arguments.rounds} rounds", flush=True)
-            ours = median(reply["seconds"] for reply in replies["here"])
-            for one, found in replies.items():
-                first, seconds = found[0], [reply["seconds"] for reply in found]
-                line = f"  {one:12} {median(seconds):7.1f} s ({min(seconds):.1f} to {max(seconds):.1f})"
-                line += f" {median(seconds) / ours:6.2f} x {max(reply['mib'] for reply in found):6.0f} MiB"
-                if way == "answers":
-                    same = sum(a == b for a, b in zip(replies["here"][0]["found"], first["found"], strict=True))
-                    # The first token of an answer comes with its prompt; a last one ends it, if there is room.
-                    lengths = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in first["found"]]
-                    tokens = sum(min(length + 1, TOKENS) - 1 for length in lengths)
-                    line += f"  {first['steps']} steps, {tokens / first['places']:.0%} of places are tokens"
-                    line += f"  equal texts {same}/{count}"
-                print(line, flush=True)
+    given = parser.parse_args()
+    tokenizer = HuggingFaceChatModel(str(model_folder(CASES["SmolLM2, PPL"], Path(), installed()))).tokenizer()
+    names = [one for one in PROGRAMS if one not in given.without]
+    sizes = {"questions": given.questions, "answers": given.answers, "rounds": given.rounds}
+    for way, count, replies in ask_in_turn(names, given.only or WAYS, **sizes):
+        print(f"{count} {way}, batches of {BATCH_SIZE}, median of {given.rounds} rounds", flush=True)
+        ours = median(reply["seconds"] for reply in replies["here"])
+        for one, found in replies.items():
+            first, seconds = found[0], [reply["seconds"] for reply in found]
+            line = f"  {one:12} {median(seconds):7.1f} s ({min(seconds):.1f} to {max(seconds):.1f})"
+            line += f" {median(seconds) / ours:6.2f} x {max(reply['mib'] for reply in found):6.0f} MiB"
+            if way == "answers":
+                same = sum(a == b for a, b in zip(replies["here"][0]["found"], first["found"], strict=True))
+                # The first token of an answer comes with its prompt; a last one ends it, if there is room.
+                lengths = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in first["found"]]
+                tokens = sum(min(length + 1, TOKENS) - 1 for length in lengths)
+                line += f"  {first['steps']} steps, {tokens / first['places']:.0%} of places are tokens"
+                line += f"  equal texts {same}/{count}"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 Models answer the same questions, which are easy or hard for all of them. ``none``: all models are equally good;
 ``one``: one is worse by 20 points. ``first``: all models are compared with one model, ``pairs``: with each other.
 
-``false``: runs with a significant difference where there is none, by plain p-values, Holm's correction and max-T; aim: at
+``false``: runs with a significant difference where there is none, by plain p-values, Holm and max-T; aim: at
 most 5 %. ``covers``: runs in which all intervals hold the true differences, Bonferroni's and those of max-T; aim: at
 least 95 %. ``found``: the share of true differences that are significant. ``width``: of the max-T intervals, as a share
 of Bonferroni's.

@@ -29,7 +29,7 @@ from ais_prompt.checks.sendable_media import check_media, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
-from ais_prompt.evaluators import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
+from ais_prompt.evaluators import AnswerBatch, AsksInParts, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     DialogueInferencer,
     InferenceContext,
@@ -469,7 +469,7 @@ def _check_judge(question: _Question, models: Collection[str], faults: FaultList
         return []
     data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
     sides = [_check_model(one, faults) for one in dataset.judges]
-    asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset.spec), data=data), data, faults)
+    asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset), data=data), data, faults)
     return _try_questions([side for side in sides if side], [asked], faults)[0] if asked else []
 
 
@@ -487,6 +487,8 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
     if dataset.spec.eval.judge is not None and dataset.spec.eval.judge.reference_answers is not None:
         fields = pair_fields(sample.fields, shown, shown, sample.gold)
     evaluator = dataset.evaluator
+    if isinstance(evaluator, AsksInParts):
+        return {**fields, **evaluator.parts(dataset.gold_of(sample.gold))[0]}
     if not isinstance(evaluator, JudgedBatchEvaluator):
         return fields
     answer = [AN_ANSWER] * MOST_TURNS if dataset.has_turns else AN_ANSWER

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators import BatchEvaluator
+from ais_prompt.evaluators import AsksInParts, BatchEvaluator
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
@@ -236,6 +236,6 @@ class _Metrics:
         metrics += (ALPHA,) if several_judges else ()
         if evaluator_name := dataset.spec.eval.name:
             metrics += tuple(f"{evaluator_name}.{metric}" for metric in metrics)
-        shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)
+        shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator | AsksInParts)
         fractions = shipped and not several_judges and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

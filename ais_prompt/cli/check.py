@@ -8,7 +8,7 @@ import click
 
 from ais_prompt.cli.estimate import show_estimate
 from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, read_options, with_options
-from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
+from ais_prompt.cli.verb import Verb, hanging, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
 @click.command(
@@ -49,7 +49,7 @@ def check(gates: tuple[str, ...], audit: bool, **values: Any) -> None:
     audits = audit_entries(found.audits)
     offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims, audits=audits)
     lines = [warning.labelled() for warning in found.warnings]
-    lines += [*describe(found.extractions), *describe_audits(found.audits)]
+    lines += [hanging("", line) for line in (*describe(found.extractions), *describe_audits(found.audits))]
     for line in [*lines, *claims]:
         hint(printable(line))
     show_estimate(found.plan, by_task=False)

@@ -187,9 +187,9 @@ def judge_check(
     offer(judges=list(map(measured_judge, found.judges)), alpha=found.alpha)
     for judge in found.judges:
         _show(judge)
-    if len(found.judges) > 1:
+    if len(runs) > 1:
         alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
-        echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
+        echo(f"Krippendorff's alpha of {len(runs)} judges, {found.answers:,} answers: {alpha}")
 
 
 def _show(judge: Judge) -> None:

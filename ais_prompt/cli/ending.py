@@ -46,10 +46,11 @@ def show(
         holdout: share of the questions on which the best variant is chosen; None for all.
         remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
     """
+    from rich.cells import cell_len
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json, without_questions
-    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, used_line
+    from ais_prompt.comparison import difference_json
+    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
     from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
     from ais_prompt.verbs import task_ends
@@ -78,8 +79,10 @@ def show(
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
-    groups = _variants(result, plan, holdout)
-    offer(variants=without_questions(groups))
+    if groups := _variants(result, plan, holdout):
+        from ais_prompt.comparison import without_questions
+
+        offer(variants=without_questions(groups))
     if is_quiet():
         return
     if groups:
@@ -94,11 +97,15 @@ def show(
     tell("shown", root, console)
     echo()
     view = shlex.join(["aisprompt", "view", short_name(root)])
+    lines = []
     for lost in lost_answers(result.folder, result.outcomes):
         example, command = remedies.get(lost.word, ("", view))
-        what = f"  {lost.count:,} {lost.word}"
         example = example or lost.example or (_place(plan, *lost.row) if lost.row else "")
-        echo(hanging(f"{what:<14}  {example:<28}  ", command, breaks=False))
+        lines.append((f"{lost.count:,} {term(lost.word) if console.is_terminal else lost.word}", example, command))
+    widths = [max(map(cell_len, column)) for column in list(zip(*lines, strict=True))[:2]]
+    for *texts, command in lines:
+        head = "".join(f"  {text}{' ' * (width - cell_len(text))}" for text, width in zip(texts, widths, strict=True))
+        echo(hanging(f"{head}  ", command, breaks=False))
     for sentence, command in better_readings(result.folder, result.outcomes):
         echo(hanging(f"  {sentence}:  ", command, breaks=False))
     if result.speeds and output_of(click.get_current_context()).with_speed:
@@ -112,13 +119,12 @@ def show(
 
 def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:
     """Return the variants of a run; none if its config has none, or a file cannot be read."""
-    if not any(task.spec.variant for task in plan.tasks):
-        return ()
-    from ais_prompt.comparison import read_stored_run, variant_groups
-    from ais_prompt.errors import AisPromptError
+    if any(task.spec.variant for task in plan.tasks):
+        from ais_prompt.comparison import read_stored_run, variant_groups
+        from ais_prompt.errors import AisPromptError
 
-    with suppress(AisPromptError):  # the notes of the summary say it
-        return variant_groups(read_stored_run(str(result.folder.root)), holdout)
+        with suppress(AisPromptError):  # the notes of the summary say it
+            return variant_groups(read_stored_run(str(result.folder.root)), holdout)
     return ()
 
 

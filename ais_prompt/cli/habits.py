@@ -32,7 +32,10 @@ HABITS: Final = {
     **dict.fromkeys(
         ("--num-fewshot", "--fewshot", "--num-shots", "--shots"), "--few-shot N with --data; else a retriever"
     ),
-    **dict.fromkeys(("--num-samples", "--max-samples", "--samples", "-n"), "--num-prompts N"),
+    **dict.fromkeys(
+        ("--num-samples", "--max-samples", "--samples", "--requests", "--num-requests", "-n"), "--num-prompts N"
+    ),
+    **dict.fromkeys(("--function", "--app"), "a function is a model of a config: aisprompt init --model my_app.answer"),
     **dict.fromkeys(("--system", "--system-prompt"), "write it into --prompt, or as a turn of SYSTEM into a config"),
     **dict.fromkeys(("--model-args", "--model-name"), "--url http://…/v1 --model NAME, or --hf-path PATH"),
     **dict.fromkeys(

@@ -253,7 +253,7 @@ def _show_next(ctx: click.Context, result: RunResult) -> None:
         for helps, purpose, command in (
             (bool(result.paused), "ask the rest", again),
             (any("-r" not in fix for fix in fixes) and not result.paused, "go on once it is fixed", again),
-            (first is not None, "ask a random sample instead", shown_command(draw)),
+            (first is not None and has_scores, "ask a random sample instead", shown_command(draw)),
             (has_scores and bool(result.paused), "score the answers so far", score),
             (always and has_scores, "look at every sample", shown_command(["view", str(root)])),
             ((always and has_scores) or _is_all_wrong(result), "read the answers in other ways", f"{score} --audit"),

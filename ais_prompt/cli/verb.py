@@ -183,11 +183,21 @@ def _help_all() -> click.Option:
 
 
 def report(error: AisPromptError, *, debug: bool) -> None:
-    """Print an error to standard error: what, where, and how to fix it."""
+    """Print an error to standard error: what, where, and how to fix it. In a terminal sentences break between words."""
+    import shutil
+    import textwrap
+
     if debug:
         _print("".join(traceback.format_exception(error)))
+    width = max(shutil.get_terminal_size().columns, NARROWEST)
     for line in error.lines():
-        _print(line)
+        # Places and commands stay whole, so that they can be copied.
+        breaks = sys.stderr.isatty() and len(line) > width and not line.startswith(" ")
+        _print(
+            textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+            if breaks
+            else line
+        )
 
 
 def is_config(word: str) -> bool:

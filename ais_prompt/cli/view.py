@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.catalog import EXPORTERS
+from ais_prompt.cli.brought import brought, given_options
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo
 from ais_prompt.extension import missing_extension
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ais_prompt.report import RunPage
     from ais_prompt.store import RunFolder
 
 SCORING_SECONDS: Final = 600
@@ -25,6 +29,7 @@ SCORING_SECONDS: Final = 600
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="Default: any that is free.")
 @click.option("--no-open", is_flag=True, help="Only say the address; do not open the browser.")
+@brought("view")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def view(
     run: str | None,
@@ -32,6 +37,7 @@ def view(
     port: int,
     no_open: bool,
     debug: bool,  # noqa: ARG001  # read by `Verb`
+    **further: Any,
 ) -> None:
     """Show the report of a run in the browser, or the list of all runs.
 
@@ -50,8 +56,10 @@ def view(
     if run and work_dir is None and any(all_runs(expand(run))):
         runs, run = expand(run), None
     folder = locate_run(runs, run) if run else None
-    with ReportServer(runs, port, folder, _score_so_far) as server, suppress(KeyboardInterrupt):
-        address = server.with_token(server.address(folder) if folder else "/")
+    pages = pages_of(folder, given_options(further))
+    with ReportServer(runs, port, folder, _score_so_far, pages) as server, suppress(KeyboardInterrupt):
+        name = next(iter(pages), "")
+        address = server.with_token("/".join(filter(None, (server.address(folder), name))) if folder else "/")
         echo(f"{address}\nCtrl-C ends.")
         with ExitStack() as stack:
             if not no_open:
@@ -60,6 +68,22 @@ def view(
                 page.write_text(f'<meta http-equiv="refresh" content="0; url={address}">\n', "utf-8")
                 webbrowser.open(page.as_uri())
             server.serve_forever()
+
+
+def pages_of(folder: RunFolder | None, given: Mapping[str, Any]) -> dict[str, RunPage]:
+    """Return the pages that extensions bring for these options, by name.
+
+    Raises:
+        UsageError: an option is about a run, and no run is named.
+        AisPromptError: a page cannot be made.
+    """
+    from ais_prompt.steps import steps
+
+    if given and folder is None:
+        raise click.UsageError(f"--{next(iter(given))} needs a RUN.")
+    if folder is None:
+        return {}
+    return {name: page for made in steps("pages") for name, page in made(folder.root, given).items()}
 
 
 def _score_so_far(folder: RunFolder) -> None:

@@ -38,6 +38,7 @@ _MODEL = Column("model", is_name=True, right=False)
 _METRIC = Column("metric", is_name=True, right=False)
 _DATASET = Column("dataset", is_name=True, right=False)
 _P = Column("p (Holm)")
+ABOUT_P: Final = "p (Holm): how probable such a difference is by chance, adjusted for the number of datasets"
 _COLUMNS: Final = (
     _DATASET,
     _MODEL,
@@ -243,6 +244,8 @@ def _print_table(found: RunComparison, console: Console) -> None:
         columns = list(_NARROW)
         lines = list(_narrow(few if len(models) == 1 and not is_grouped else list(_grouped(found)), console.width))
     print_table(columns, lines, console)
+    if _P in columns:
+        _print_line(Text(ABOUT_P, style="dim"), console)
     if is_narrow and any("*" in str(line[3]) for line in lines):
         _print_line(Text(STARRED.format(comparisons=counted(len(comparisons), "comparison")), style="dim"), console)
 

@@ -1,7 +1,4 @@
-"""The variants of a model and dataset, as they are printed; `compared_variants` makes them.
-
-Every run loads this for its document, so nothing heavy is imported.
-"""
+"""The variants of a model on a dataset, as values: what is shown, stored and printed of them."""
 
 from __future__ import annotations
 

@@ -28,14 +28,20 @@ def differing_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 def _lines(name: str, before: Any, after: Any) -> Iterator[str]:
     if before == after:
         return
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in {**before, **after}:
-            yield from _lines(str(key), before.get(key, _ABSENT), after.get(key, _ABSENT))
+    old, new = _options(before, after), _options(after, before)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in {**old, **new}:
+            yield from _lines(str(key), old.get(key, _ABSENT), new.get(key, _ABSENT))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for one, other in zip(before, after, strict=True):
             yield from _lines(name, one, other)
     else:
         yield f"{name}: {_shown(before)} → {_shown(after)}"
+
+
+def _options(value: Any, other: Any) -> Any:
+    """Return a value; no options in place of those that only the other config has, unless they are of a part."""
+    return {} if value is _ABSENT and isinstance(other, Mapping) and "type" not in other else value
 
 
 def _shown(value: Any) -> str:

@@ -11,15 +11,16 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct
 
 from ais_prompt.engine.conversations import conversations_of
-from ais_prompt.errors import Paused
+from ais_prompt.errors import AisPromptError, Paused
+from ais_prompt.evaluators import AsksInParts
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
 from ais_prompt.plan import Task
@@ -32,6 +33,7 @@ from ais_prompt.types import (
     LikelihoodQuery,
     Price,
     Request,
+    Sample,
     Speed,
     Times,
     Used,
@@ -126,7 +128,8 @@ class Spending:
             self._input_tokens += sent
             self._output_tokens += received
             if price is not None:
-                self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
+                cost = price.cost(sent, received, usage)
+                self._cost[price.currency] = self._cost.get(price.currency, 0.0) + cost
 
     def add_cancelled(self, attempts: int) -> None:
         """Count a request that was sent so often (0 if it only waited), and cancelled before its answer came."""
@@ -274,6 +277,11 @@ class RequestEstimate(Struct, frozen=True):
         """The cost if every answer is as long as it may be; None without a price."""
         return None if self.price is None else self.price.cost(self.input_tokens, self.output_tokens)
 
+    @property
+    def batch_part(self) -> float | None:
+        """The part of the cost that batches take; None if it is not known."""
+        return None if self.price is None else self.price.batch
+
 
 def estimate(task: Task) -> RequestEstimate:
     """Estimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
@@ -299,7 +307,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judges = [judge for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
+    judged = [(judge, one) for one in task.scorings if (judge := one.spec.dataset.eval.judge)]
     answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
@@ -308,19 +316,34 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(sent * scale),
         math.ceil(received * scale),
         task.spec.model.price,
-        tuple(dict.fromkeys(model.abbr for judge in judges for model in judge.models)),
-        math.ceil(len(test) * answers * sum(len(one.models) * _questions_per_answer(one, task) for one in judges)),
+        tuple(dict.fromkeys(model.abbr for judge, _ in judged for model in judge.models)),
+        math.ceil(
+            len(test) * answers * sum(len(judge.models) * _questions(judge, one, chosen) for judge, one in judged)
+        ),
     )
 
 
-def _questions_per_answer(judge: JudgeSpec, task: Task) -> float:
-    """Return how many questions a judge is asked about an answer; one for each of two orders if it compares."""
+def _questions(judge: JudgeSpec, scoring: Task, samples: Sequence[Sample]) -> float:
+    """Return how many questions a judge is asked about an answer: for each order, rival, or part of a question.
+
+    Args:
+        judge: of one evaluator.
+        scoring: the task with this evaluator.
+        samples: some of its samples, over which the parts are counted.
+    """
     references = judge.reference_answers
     if references is not None and references.models:
         from ais_prompt.judges import pairs_per_question
 
-        return pairs_per_question(references, task.spec.model.abbr)
-    return 1 if references is None else 2
+        return pairs_per_question(references, scoring.spec.model.abbr)
+    evaluator = scoring.dataset.evaluator
+    if not isinstance(evaluator, AsksInParts) or not samples:
+        return 1 if references is None else 2
+    asked = 0
+    for sample in samples:
+        with suppress(AisPromptError):  # a gold that cannot be used fails its sample
+            asked += len(evaluator.parts(scoring.dataset.gold_of(sample.gold)))
+    return asked / len(samples)
 
 
 def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:

@@ -21,7 +21,7 @@ from ais_prompt import errors
 from ais_prompt.config import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
-from ais_prompt.models import GPU_VARIABLE, BatchModel, LikelihoodModel, StartedServers, YieldsAnswers
+from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers, YieldsAnswers, gpu_variable
 from ais_prompt.plan import build_model
 from ais_prompt.types import Completion, ModelSpec, Request
 from ais_prompt.utils import Worker, WorkerDied, decode_own, encode_plain, part_class, part_error, run_coroutine, serve
@@ -78,7 +78,7 @@ class ModelWorkers:
             ModelError: it cannot be loaded.
         """
         gpus = run_coroutine(self._servers.take_gpus(gpus_of(spec)))
-        environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {GPU_VARIABLE: ",".join(gpus)})
+        environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {gpu_variable(): ",".join(gpus)})
         if not gpus and THREADS not in os.environ:  # else each worker would have as many threads as there are cores
             environment[THREADS] = str(max(1, usable_cores() // self._beside))
         with self._lock:

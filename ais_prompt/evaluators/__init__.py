@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from ais_prompt.evaluators.base import (
         AcceptsSilence,
         AnswerBatch,
+        AsksInParts,
         BatchEvaluator,
         BatchVerdict,
         ComparesAnswers,
         CorpusEvaluator,
         DoubtsGolds,
         Evaluator,
+        HasJudgePrompt,
         JudgedBatchEvaluator,
         JudgeEvaluator,
         JudgeQuestion,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from ais_prompt.evaluators.own import OwnEvaluator, is_scoring_function, make_evaluator
     from ais_prompt.evaluators.squad import DropEvaluator, SquadEvaluator
     from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
-    from ais_prompt.evaluators.text_overlap import BleuEvaluator, JiebaRougeEvaluator, RougeEvaluator
+    from ais_prompt.evaluators.text_overlap import BleuEvaluator, JiebaRougeEvaluator, RougeEvaluator, SummedEvaluator
     from ais_prompt.evaluators.whole_words import contains
 else:
     __getattr__, __dir__ = offered(__name__, "evaluators")

@@ -312,6 +312,35 @@ class JudgeEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
+class AsksInParts(Protocol, metaclass=KeptChecks):
+    """A `PanelEvaluator` that may ask a judge several questions about an answer, such as one for each criterion.
+
+    Its `vote` gets one verdict for each question.
+    """
+
+    def parts(self, gold: Any) -> Sequence[Mapping[str, Any]]:
+        """Return columns of the judge's prompt for each question about an answer, next to those of all of them.
+
+        Raises:
+            DataError: the gold cannot be used.
+        """
+
+    def marks(self, vote: str | float | None, gold: Any) -> Sequence[float | None]:
+        """Return what one judge says of each part, as a number; None where it says nothing."""
+
+
+@runtime_checkable
+class HasJudgePrompt(Protocol, metaclass=KeptChecks):
+    """An evaluator with a prompt for its judges, which a config may leave out.
+
+    Attributes:
+        judge_prompt: a text with {column}.
+    """
+
+    judge_prompt: str
+
+
+@runtime_checkable
 class PanelEvaluator(JudgeEvaluator, Protocol):
     """A `JudgeEvaluator` that has its own rule for the verdicts of several judges, or of one about two orders.
 

@@ -20,16 +20,70 @@ from ais_prompt.utils import require
 _ORDERS = 4
 _WITHOUT_BLANKS = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Letters of Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese."""
-_QUANTITIES = 2 * _ORDERS + 2
+
+
+class SummedEvaluator:
+    """The base of metrics that are no means: a statistic of sums over all answers, such as corpus BLEU.
+
+    One that could not be read counts as an empty text; one that failed is left out. Standard error and interval come
+    from bootstrap resampling of the samples, or of their clusters.
+    """
+
+    metrics: tuple[str, ...]
+
+    def counts(self, extracted: Any, gold: Any) -> NDArray[np.float64]:
+        """Return what an answer adds to the sums; an extracted None is an empty text.
+
+        Raises:
+            DataError: there is no gold.
+            MissingExtra: a package is not installed.
+        """
+        raise NotImplementedError
+
+    def statistic(self, sums: NDArray[np.float64]) -> float:
+        """Return the score of all answers from the sums over them."""
+        raise NotImplementedError
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return the score over the answered samples."""
+        answers = AnswerCounts()
+        found = array("d")
+        clusters: list[str] = []
+        for score in scores:
+            answers.add(score)
+            if score.status != "failed":
+                found.extend(self.sums(score))
+                if score.cluster is not None:
+                    clusters.append(score.cluster)
+        answered = sum(score.status != "failed" for score in scores)
+        rows = np.frombuffer(found).reshape(answered, -1) if answered else np.zeros((0, 1))
+        spread = bootstrap_interval(rows, self.statistic, clusters=clusters or None)
+        whole = Score(
+            metric=self.metrics[0],
+            value=self.statistic(rows.sum(axis=0)) if len(rows) else None,
+            stderr=spread[0] if spread else None,
+            counts=answers.statuses,
+            n=answers.n,
+            interval=spread[1] if spread else None,
+            repeats=answers.repeats,
+            fraction=False,
+        )
+        return [whole]
+
+    def sums(self, score: SampleScore) -> NDArray[np.float64]:
+        """Return the counts of the answers to one sample together."""
+        repeats = (answer for answer in score.repeats or (score,) if answer.status != "failed")
+        answered = [self.counts(answer.extracted, answer.gold) for answer in repeats]
+        total: NDArray[np.float64] = np.sum(answered, axis=0)
+        return total
 
 
 @EVALUATORS.register_module()
-class BleuEvaluator:
+class BleuEvaluator(SummedEvaluator):
     """BLEU in points from 0 to 100, by sacrebleu; several golds are several references.
 
-    The score of the dataset is corpus BLEU, not a mean: n-grams and lengths are counted over all answers. One that
-    could not be read counts as an empty text; one that failed is left out. Standard error and interval come from
-    bootstrap resampling of the samples, or of their clusters.
+    The score of the dataset is corpus BLEU, not a mean: n-grams and lengths are counted over all answers, see
+    `SummedEvaluator`.
 
     Source: Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation"; Post 2018, "A Call
     for Clarity in Reporting BLEU Scores". Signature: ``nrefs:*|case:mixed|eff:no|tok:13a|smooth:exp``, the default.
@@ -62,37 +116,6 @@ class BleuEvaluator:
         what = f"BLEU takes whole phrases of the gold answers for words: tokenize={self.tokenize!r} looks for blanks"
         return what, "write tokenize='zh' for Chinese, or 'char' for other writing without blanks"
 
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return corpus BLEU over the answered samples."""
-        answers = AnswerCounts()
-        found = array("d")
-        clusters: list[str] = []
-        for score in scores:
-            answers.add(score)
-            if score.status != "failed":
-                found.extend(self.sums(score))
-                if score.cluster is not None:
-                    clusters.append(score.cluster)
-        rows = np.frombuffer(found).reshape(-1, _QUANTITIES)
-        spread = bootstrap_interval(rows, self.statistic, clusters=clusters or None)
-        whole = Score(
-            metric="bleu",
-            value=self.statistic(rows.sum(axis=0)) if len(rows) else None,
-            stderr=spread[0] if spread else None,
-            counts=answers.statuses,
-            n=answers.n,
-            interval=spread[1] if spread else None,
-            repeats=answers.repeats,
-            fraction=False,
-        )
-        return [whole]
-
-    def sums(self, score: SampleScore) -> NDArray[np.float64]:
-        """Return matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
-        answered = [self._counts(answer) for answer in score.repeats or (score,) if answer.status != "failed"]
-        total: NDArray[np.float64] = np.sum(answered, axis=0)
-        return total
-
     def statistic(self, sums: NDArray[np.float64]) -> float:
         """Return corpus BLEU, 0 to 100."""
         whole = [round(count) for count in sums]
@@ -109,8 +132,9 @@ class BleuEvaluator:
     def _sentence(self, extracted: Any, gold: Any) -> Any:
         return self._bleu.sentence_score("" if extracted is None else str(extracted), golds_of(gold))
 
-    def _counts(self, score: SampleScore) -> NDArray[np.float64]:
-        found = self._sentence(score.extracted, score.gold)
+    def counts(self, extracted: Any, gold: Any) -> NDArray[np.float64]:
+        """Return matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
+        found = self._sentence(extracted, gold)
         return np.array([*found.counts, *found.totals, found.sys_len, found.ref_len], dtype=np.float64)
 
 

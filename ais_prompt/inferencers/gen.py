@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview, refuse_fields, with_fields
+from ais_prompt.models import check_at_least
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample
 
@@ -47,6 +48,8 @@ class GenInferencer:
         if not 1 <= n <= MOST_ANSWERS:
             what = f"n must be from 1 to {MOST_ANSWERS:,}, not {n:,}"
             raise ConfigError(what, fix="n is the number of answers to each prompt")
+        if not isinstance(max_out_len, str):
+            check_at_least(1, max_out_len=max_out_len)
         self.max_out_len = None if isinstance(max_out_len, str) else max_out_len
         self.length_column = max_out_len if isinstance(max_out_len, str) else ""
         self.stopping_criteria = tuple(stopping_criteria)

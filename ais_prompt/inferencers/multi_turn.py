@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, GoldUse, InferenceContext, Preview
+from ais_prompt.models import check_at_least
 from ais_prompt.prompts import ChatTemplate, FilledDialogue, Template
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Completion, Failure, Prediction, Prompt, ReaderSpec, Request, Sample
@@ -53,6 +54,8 @@ class MultiTurnGenInferencer:
             )
         if isinstance(max_out_len, Sequence) and not max_out_len:
             raise ConfigError("the list max_out_len is empty", fix="write one number for each turn, or leave it out")
+        for length in max_out_len if isinstance(max_out_len, Sequence) else (max_out_len,):
+            check_at_least(1, max_out_len=length)
         self.infer_mode = infer_mode
         self.max_out_len = max_out_len
         self.stopping_criteria = tuple(stopping_criteria)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         fields_of_questions,
         judge_dataset,
         judge_fields,
+        judge_prompt,
         pair_fields,
+        parts_of,
         question_id,
         questions_about,
         shown_answer,
@@ -33,11 +35,13 @@ if TYPE_CHECKING:
     from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
     from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess
     from ais_prompt.judges.rivals import Rivals, pairs_per_question, round_of
+    from ais_prompt.judges.rubric import RUBRIC, RubricEvaluator
     from ais_prompt.judges.trust import (
         ALPHA,
         Confusion,
         Estimated,
         Judge,
+        LabelKey,
         Level,
         agreement,
         krippendorff_alpha,

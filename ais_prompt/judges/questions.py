@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.data import Dataset
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import JudgeQuestion
+from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion
 from ais_prompt.plan import PlannedDataset, Task, built_once
 from ais_prompt.types import (
     ChatMessage,
@@ -94,7 +94,7 @@ class JudgeQuestions(PlannedDataset):
     def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
         judge = task.dataset.spec.eval.judge
         assert judge is not None
-        super().__init__(judge_dataset(judge, task.dataset.spec))
+        super().__init__(judge_dataset(judge, task.dataset))
         self.asked_by: str = task.dataset.spec.eval.name
         self._judged = task
         self._answers_of = answers_of
@@ -121,33 +121,57 @@ class JudgeQuestions(PlannedDataset):
 
 
 def fields_of_questions(
-    sample: SampleScore, prediction: Prediction, reference: Callable[[str, int], JudgedAnswer | None] | None
+    sample: SampleScore,
+    prediction: Prediction,
+    reference: Callable[[str, int], JudgedAnswer | None] | None,
+    evaluator: Evaluator | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     own = shown_answer(sample.extracted, prediction.origin_prompt)
-    if reference is None:
-        yield question_id(sample, prediction.earlier), judge_fields({}, own, sample.gold)
-    elif (other := reference(sample.sample_id, len(prediction.earlier))) is not None:
-        for swapped in ORDERS:
-            pair = (other, own) if swapped else (own, other)
-            yield question_id(sample, prediction.earlier, swapped=swapped), pair_fields({}, *pair, sample.gold)
+    other = None if reference is None else reference(sample.sample_id, len(prediction.earlier))
+    if reference is not None and other is None:
+        return
+    if other is None or isinstance(evaluator, AsksInParts):
+        fields = judge_fields({}, own, sample.gold) if other is None else pair_fields({}, own, other, sample.gold)
+        for part in parts_of(evaluator, sample.gold):
+            yield question_id(sample, prediction.earlier, part=part), {**fields, **part}
+        return
+    for swapped in ORDERS:
+        pair = (other, own) if swapped else (own, other)
+        yield question_id(sample, prediction.earlier, swapped=swapped), pair_fields({}, *pair, sample.gold)
 
 
-def questions_about(sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool) -> list[str]:
+def questions_about(
+    sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool, evaluator: Evaluator | None = None
+) -> list[str]:
     """Return the ids of the questions to a judge about an answer: one for each of `ORDERS` if two are compared."""
-    return [question_id(sample, earlier, swapped=swapped) for swapped in (ORDERS if compares else ORDERS[:1])]
+    if compares:
+        return [question_id(sample, earlier, swapped=swapped) for swapped in ORDERS]
+    return [question_id(sample, earlier, part=part) for part in parts_of(evaluator, sample.gold)]
 
 
-def question_id(sample: SampleScore, earlier: Sequence[Any] = (), *, swapped: bool = False) -> str:
+def parts_of(evaluator: Evaluator | None, gold: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the further columns of each question about an answer; most evaluators ask one, without any.
+
+    Raises:
+        DataError: the gold cannot be used.
+    """
+    return evaluator.parts(gold) if isinstance(evaluator, AsksInParts) else [{}]
+
+
+def question_id(
+    sample: SampleScore, earlier: Sequence[Any] = (), *, swapped: bool = False, part: Mapping[str, Any] | None = None
+) -> str:
     """Return the id of a judge's question, from the sample's id, its answer and its gold.
 
     Args:
         sample: whose answer it is about.
         earlier: the answers of earlier turns of a dialogue, which the judge may be shown.
         swapped: whether the reference answer comes first.
+        part: the columns that it has beside those of all questions.
     """
-    shown = [sample.extracted, sample.gold, *([list(earlier)] if earlier else []), *(["swapped"] if swapped else [])]
-    return f"{sample.sample_id}-{digest(shown)}"
+    more = [*([list(earlier)] if earlier else []), *(["swapped"] if swapped else []), *([dict(part)] if part else [])]
+    return f"{sample.sample_id}-{digest([sample.extracted, sample.gold, *more])}"
 
 
 def batch_question_id(sample_id: str, question: JudgeQuestion) -> str:
@@ -155,11 +179,21 @@ def batch_question_id(sample_id: str, question: JudgeQuestion) -> str:
     return f"{sample_id}-{digest(dict(question.fields))}"
 
 
-def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
+def judge_prompt(judge: JudgeSpec, dataset: PlannedDataset) -> PartSpec:
+    """Return the prompt of the judges: that of the config, or that of the evaluator."""
+    if judge.prompt_template is not None:
+        return judge.prompt_template
+    evaluator = dataset.evaluator
+    assert isinstance(evaluator, HasJudgePrompt)  # `build_evaluator` refuses others
+    return PartSpec("PromptTemplate", {"template": evaluator.judge_prompt}, judge.where)
+
+
+def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
     """Return the judges' questions as a dataset: the same rows with the judge's prompt template."""
+    dataset = judged.spec
     asking = InferSpec(
         ice_template=None,
-        prompt_template=judge.prompt_template,
+        prompt_template=judge_prompt(judge, judged),
         retriever=PartSpec("ZeroRetriever", where=judge.where),
         inferencer=PartSpec("GenInferencer", where=judge.where),
         where=judge.where,

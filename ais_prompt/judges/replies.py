@@ -98,7 +98,7 @@ def only_tag(text: str, tags: Sequence[str], *, may_name_options: bool = False) 
     longest_first = sorted(tags, key=len, reverse=True)
     letter = "[A-Za-z0-9]" if all(map(str.isascii, tags)) else r"[^\W_]"
     tag = f"(?<!{letter})(?P<found>{'|'.join(map(re.escape, longest_first))})(?!{letter})"
-    text = _without_quotes(source.text)
+    text = without_quotes(source.text)
     verdicts = _verdicts(text, tag, is_letter="A" in tags, may_name_options=may_name_options)
     found = strongest(verdicts, text)
     if not found or (found[-1].rank == Rank.ALONE and len({one.text for one in found}) > 1):
@@ -125,7 +125,7 @@ def judge_rating_postprocess(text: str) -> Extraction | None:
     Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena" (the form ``[[7]]``).
     """
     source = said(text)
-    text = _without_quotes(source.text)
+    text = without_quotes(source.text)
     without_scales = _SCALES.sub(lambda scale: " " * len(scale.group()), text)
     criterion = r"(?:[^\d\n.:=]*(?=[:=]))?"
     ways = (
@@ -150,7 +150,7 @@ def judge_rating_postprocess(text: str) -> Extraction | None:
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end) if found else None
 
 
-def _without_quotes(text: str) -> str:
+def without_quotes(text: str) -> str:
     """Return a text with blanks in place of what it quotes from others, so that all places stay the same."""
 
     def blank(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ais_prompt.data import read_file
 from ais_prompt.errors import DataError
 from ais_prompt.metrics import Z, bootstrap_interval, wilson_interval
-from ais_prompt.utils import listed
+from ais_prompt.utils import is_missing, listed
 
 Level: TypeAlias = Literal["nominal", "interval"]
 """How far two verdicts differ: by 1 if they are not equal, or by the square of their difference."""
@@ -246,14 +246,14 @@ class Judge(Struct, frozen=True):
     Attributes:
         task: ``model/dataset``.
         run: name of the run folder.
-        verdicts: sample id → whether the judge calls the answer right.
+        verdicts: what it judged → whether it calls it right, or finds the criterion met.
         confusion: its verdicts beside the labels.
         unjudged: labelled answers without a verdict.
     """
 
     task: str
     run: str
-    verdicts: Mapping[str, bool]
+    verdicts: Mapping[LabelKey, bool]
     confusion: Confusion
     unjudged: int
 
@@ -263,8 +263,12 @@ class Judge(Struct, frozen=True):
         return self.confusion.corrected(sum(self.verdicts.values()), len(self.verdicts))
 
 
-def read_labels(file: Path) -> dict[str, bool]:
-    """Return sample id → label of a file.
+LabelKey: TypeAlias = tuple[str, str]
+"""The id of a sample, and the criterion of a rubric that a label is about; empty for a label of the whole answer."""
+
+
+def read_labels(file: Path) -> dict[LabelKey, bool]:
+    """Return what is labelled → label of a file.
 
     Raises:
         DataError: it lacks a column, an id is there twice, or a label is neither right nor wrong.
@@ -274,14 +278,16 @@ def read_labels(file: Path) -> dict[str, bool]:
         if column not in table.columns:
             what = f"the labels have no column {column!r} (there are {listed(table.columns)})"
             raise DataError(what, where=str(file), fix='write rows such as {"id": "68ce634d8fd5", "label": true}')
-    found: dict[str, bool] = {}
+    found: dict[LabelKey, bool] = {}
     for number, row in enumerate(table):
-        where, sample = f"{file}, row {number}", str(row["id"])
+        criterion = row.get("criterion")
+        where, sample = f"{file}, row {number}", (str(row["id"]), "" if is_missing(criterion) else str(criterion))
         label = _LABELS.get(str(row["label"]).strip().casefold())
         if label is None:
             what = f"the label {row['label']!r} is neither right nor wrong"
             raise DataError(what, where=where, fix=f"write one of {listed(_LABELS)}")
         if sample in found:
-            raise DataError(f"the id {sample!r} is there twice", where=where, fix="keep one of them")
+            what = " with the criterion ".join(map(repr, filter(None, sample)))
+            raise DataError(f"the id {what} is there twice", where=where, fix="keep one of them")
         found[sample] = label
     return found

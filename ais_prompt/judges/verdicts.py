@@ -14,10 +14,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.evaluators import JudgeEvaluator, best_of, less_is_better, worst_of
+from ais_prompt.evaluators import AsksInParts, Evaluator, JudgeEvaluator, best_of, less_is_better, worst_of
 from ais_prompt.judges.judge_evaluators import decide
 from ais_prompt.judges.questions import questions_about
 from ais_prompt.judges.rivals import Rivals
+from ais_prompt.judges.rubric import clipped_score
 from ais_prompt.judges.trust import ALPHA, agreement
 from ais_prompt.metrics import Estimate, estimated_means, exact_mean
 from ais_prompt.plan import Task, build_postprocessor
@@ -37,7 +38,7 @@ class Replies(Struct, frozen=True):
 
     Attributes:
         judge: its ``abbr``.
-        said: one reply, or one for each of `ORDERS`.
+        said: one reply, one for each of `ORDERS`, or one for each of `AsksInParts.parts`.
         rival: ``abbr`` of the model whose answer was compared, of several.
     """
 
@@ -70,8 +71,9 @@ class Verdicts:
         if self._rivals is not None:
             return list(self._about_rivals(self._rivals, sample, prediction))
         missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
-        compares = self._judge.reference_answers is not None
-        questions = questions_about(sample, prediction.earlier, compares=compares)
+        evaluator = self._task.dataset.evaluator
+        compares = self._judge.reference_answers is not None and not isinstance(evaluator, AsksInParts)
+        questions = questions_about(sample, prediction.earlier, compares=compares, evaluator=evaluator)
         return [
             Replies(judge, [said.get(question, missing) for question in questions])
             for judge, said in self._all().items()
@@ -141,7 +143,8 @@ def scores_of_judges(evaluator: JudgeEvaluator, judges: Sequence[str], samples: 
     metrics = [by_judge(evaluator.metrics[0], judge) for judge in judges]
     scores = estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
     less = less_is_better(evaluator, evaluator.metrics[0])  # whatever the judges are called
-    return [replace(score, lower_is_better=less) for score in scores]
+    scores = [replace(score, lower_is_better=less) for score in scores]
+    return [clipped_score(score) for score in scores] if isinstance(evaluator, AsksInParts) else scores
 
 
 def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int) -> Estimate:
@@ -174,21 +177,28 @@ def _value(evaluator: JudgeEvaluator, answer: SampleScore, place: int, judges: i
     return answer.values.get(metric, 0.0) + math.fsum(changes) / turns
 
 
-def agreement_of_judges(judges: int, samples: Iterable[SampleScore], main: Score) -> Score:
+def agreement_of_judges(
+    judges: int, samples: Iterable[SampleScore], main: Score, evaluator: Evaluator | None = None
+) -> Score:
     """Return Krippendorff's alpha of the votes: of numbers as interval data, of tags as categories.
 
     Args:
         judges: how many there are.
         samples: the scores of all samples, with the votes on each answer and each turn.
         main: the main score, whose counts this one has.
+        evaluator: if it `AsksInParts`, the votes are those on each part.
     """
     votes: list[list[str | float | None]] = []
     clusters: list[str] = []
     for sample in samples:
         for answer in sample.repeats or (sample,):
             for start in range(0, len(answer.verdicts), judges):
-                votes.append([one.vote for one in answer.verdicts[start : start + judges]])
-                clusters.append(sample.sample_id if sample.cluster is None else sample.cluster)
+                given: list[Sequence[str | float | None]] = [
+                    evaluator.marks(one.vote, answer.gold) if isinstance(evaluator, AsksInParts) else [one.vote]
+                    for one in answer.verdicts[start : start + judges]
+                ]
+                votes += map(list, zip(*given, strict=True))
+                clusters += [sample.sample_id if sample.cluster is None else sample.cluster] * len(given[0])
     numeric = all(isinstance(vote, float) for given in votes for vote in given if vote is not None)
     found = agreement(votes, "interval" if numeric else "nominal", clusters)
     return replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -31,6 +32,7 @@ from ais_prompt.metrics.simultaneous import critical_of
 
 RATING_RESAMPLES: Final = 500
 _MOST_BATTLES: Final = 100_000
+_NORMAL: Final = NormalDist()
 
 
 class RatedModel(Struct, frozen=True):
@@ -293,7 +295,9 @@ class _Summary:
         if not known.any():
             return self._t
         drawn = self._draws[:, : self._models] @ contrasts[known].T - gaps[known]
-        return self._t * max(1.0, critical_of(np.abs(drawn) / errors[known]) / Z)
+        # The draws are divided by one standard error, so they are about normal; this error varies as in Student's t.
+        tail = max(1e-9, 1 - _NORMAL.cdf(max(Z, critical_of(np.abs(drawn) / errors[known]))))
+        return t_quantile(1 - tail, self._design.questions - 1)
 
     def _further(self, gap: float, error: float, plain: float, critical: float) -> int | None:
         """Return how many battles of two models would separate them, if their difference remains.

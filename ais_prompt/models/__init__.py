@@ -58,7 +58,10 @@ if TYPE_CHECKING:
         OpenAIResponsesModel,
     )
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
-    from ais_prompt.models.api.replies import (
+    from ais_prompt.models.api.responses import RESPONSES, ResponseStream
+    from ais_prompt.models.api.stream import StreamReader
+    from ais_prompt.models.api.wire import BadBody, embed_files
+    from ais_prompt.models.api.written_replies import (
         WrittenReply,
         answer_body,
         chat_events,
@@ -70,9 +73,6 @@ if TYPE_CHECKING:
         response_events,
         words_of,
     )
-    from ais_prompt.models.api.responses import RESPONSES, ResponseStream
-    from ais_prompt.models.api.stream import StreamReader
-    from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.base import (
         AgentModel,
         Asker,
@@ -127,7 +127,7 @@ if TYPE_CHECKING:
         check_at_least,
     )
     from ais_prompt.models.scripted import ScriptedModel
-    from ais_prompt.models.server.gpus import GPU_VARIABLE, GpuPool, visible_gpus
+    from ais_prompt.models.server.gpus import GpuPool, gpu_variable, visible_gpus
     from ais_prompt.models.server.instance import ServerInstance
     from ais_prompt.models.server.server_options import (
         HOST,

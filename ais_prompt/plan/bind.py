@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
@@ -110,9 +111,11 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
         problem = "; ".join(dict.fromkeys(item["msg"][:1].lower() + item["msg"][1:] for item in error.errors()))
         what = f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}"
         meant = next((other for other in _other_forms(value) if _fits(hint, other)), None)
-        return ConfigError(
-            what, fix=f"it takes {type_words(hint)}" if meant is None else f"write {SECRETS.hide_in_value(meant)!r}"
-        )
+        if meant is not None:
+            return ConfigError(what, fix=f"write {SECRETS.hide_in_value(meant)!r}")
+        number = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*[A-Za-z%]+", value) if isinstance(value, str) else None
+        without = f", without a unit, such as {number[1]}" if number and _fits(hint, float(number[1])) else ""
+        return ConfigError(what, fix=f"it takes {type_words(hint)}{without}")
     except ConfigError as error:
         return error
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)

@@ -19,7 +19,9 @@ from ais_prompt.config import expand
 from ais_prompt.data import Dataset, Reader, Retriever, find_data, load_dataset
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators import (
+    AsksInParts,
     Evaluator,
+    HasJudgePrompt,
     JudgedBatchEvaluator,
     JudgeEvaluator,
     PanelEvaluator,
@@ -221,6 +223,9 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
             fix="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
         )
     if spec.judge is not None:
+        if spec.judge.prompt_template is None and not isinstance(evaluator, HasJudgePrompt):
+            fix = "add prompt_template=dict(type='PromptTemplate', template='... {prediction} ...')"
+            raise ConfigError(f"{spec.evaluator.where} has no 'prompt_template'", where=spec.evaluator.where, fix=fix)
         _check_panel(spec.evaluator, evaluator, spec.judge)
     return evaluator
 
@@ -303,6 +308,12 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
     Raises:
         ConfigError: they do not fit together.
     """
+    if isinstance(evaluator, AsksInParts) and (references := judge.reference_answers) is not None:
+        if references.models or judge.prompt_template is None:
+            what = "all models" if references.models else "a baseline that its own prompt does not show"
+            fix = "baseline=dict(column='...'), and a prompt_template with {prediction2}"
+            raise ConfigError(f"{part.type} compares with {what}", where=part.where, fix=fix)
+        return
     compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
     if compares != (judge.reference_answers is not None):
         raise ConfigError(

@@ -459,7 +459,7 @@ def _is_chinese(rows: Sequence[Mapping[str, Any]], inputs: Sequence[str]) -> boo
 
 def _sentence(shape: RowShape, columns: _Columns, kind: Kind | None, scoring: Scoring, evaluator: str | None) -> str:
     """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
-    inputs = [name for name in columns.inputs if not (name == "options" and shape.options)]
+    inputs = [name for name in columns.inputs if name != columns.answer and not (name == "options" and shape.options)]
     asked = listed(map(mark_of, inputs))
     if shape.messages is not None:
         asked = f"the chat in {mark_of(shape.messages)}"

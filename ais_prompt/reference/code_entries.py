@@ -88,6 +88,7 @@ ENVIRONMENT: Final = (
     ("HF_ENDPOINT", "URL", "a mirror of the Hub"),
     ("HF_TOKEN", "token", "opens gated models and datasets of the Hub"),
     ("CUDA_VISIBLE_DEVICES", "numbers", "the GPUs that local models and started servers may use"),
+    ("ASCEND_RT_VISIBLE_DEVICES", "numbers", "the same for NPUs of Ascend"),
     ("HTTPS_PROXY", "URL", "the proxy of requests; also `HTTP_PROXY`, `ALL_PROXY`, and `NO_PROXY` for exceptions"),
     ("SSL_CERT_FILE", "file", "certificates of authorities to trust, for servers inside a company"),
     ("TMPDIR", "folder", "where rows and scores of large datasets are kept during a run"),

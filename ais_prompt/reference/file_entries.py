@@ -52,7 +52,8 @@ FILES: Final = (
     FileKind(
         "predictions",
         "predictions/MODEL/DATASET.jsonl",
-        "Prompts and answers, one sample a line, in the order of the data. `judge/MODEL/` has those of a judge.",
+        "Prompts and answers, one sample a line, in the order of the data. `judge/MODEL/` has those of a judge, "
+        "and `judge/MODEL/by/EVALUATOR/` those of each of several evaluators.",
         PredictionLine,
         lines=True,
     ),

@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.report.answer_reading import LostAnswers, better_readings, describe, describe_audits, lost_answers
-    from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
+    from ais_prompt.report.frames import SAMPLE_COLUMNS, sample_rows, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix
     from ais_prompt.report.progress_board import RunProgress, run_progress
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.sample import Judgement, SampleChunk, judgement_places, read_judgements
     from ais_prompt.report.web.served import ServedReport
-    from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of
+    from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of
-    from ais_prompt.report.web.variant_page import variants_part
+    from ais_prompt.report.web.variant_part import variants_part
     from ais_prompt.report.web.writer import forget_report, write_report
 else:
     __getattr__, __dir__ = offered(__name__)

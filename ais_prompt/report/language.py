@@ -50,13 +50,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {term(noun)}" if noun in labels() else text.counted(number, noun)
 
 
-def hint_in_language(line: str) -> str:
-    """Return a line of a terminal whose labels are in the reader's language, its columns where they were.
+def hint_in_language(hint: str) -> str:
+    """Return lines of a terminal whose labels are in the reader's language, their columns where they were.
 
     Only whole hints are looked up: names of data in a line may be words of a table.
     """
-    if label_language() == "en":
-        return line
+    return hint if label_language() == "en" else "\n".join(map(_line_in_language, hint.split("\n")))
+
+
+def _line_in_language(line: str) -> str:
     from rich.cells import cell_len
 
     words = _read(f"ais_prompt.report:hints_{label_language()}.json")

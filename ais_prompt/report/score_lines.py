@@ -29,6 +29,7 @@ from ais_prompt.types import STATUSES
 from ais_prompt.utils import fitted, printable
 
 NO_GOLD: Final = "no gold"
+INTERVAL: Final = "95 % interval"
 _STYLES: Final = {"wrong": "", "no answer": "yellow", "cut": "yellow", NO_GOLD: "yellow", "failed": "bold red"}
 _LEAST_NAME: Final = 12
 _INDENT: Final = 6
@@ -56,7 +57,7 @@ def print_score_lines(
     numbers = score_width + (span_width + 4 if with_spans else 2)
     name_width = max(1, min(max(map(cell_len, names)), console.width - numbers))
     best = [one for line in pivot(rows) for one in best_rows(line.rows)]
-    common = _caption(rows, with_spans=with_spans and any(spans))
+    common = _caption(rows, console, with_spans=with_spans and any(spans))
     common += f" · {BOLD}" if best and console.is_terminal else ""
     for caption in textwrap.wrap(common, max(console.width, 1)):
         console.print(Text(caption, "dim"), soft_wrap=True)
@@ -84,17 +85,18 @@ def print_score_lines(
             words = Text()
         line.rstrip()
         console.print(line, soft_wrap=True)
-        for below in filter(None, (words, _bounds(row))):
+        for below in filter(None, (words, _bounds(row, console))):
             for wrapped in below.wrap(console, max(console.width - _INDENT, 1)):
                 console.print(Text(" " * _INDENT).append_text(wrapped), soft_wrap=True)
 
 
-def _bounds(row: Row) -> Text:
+def _bounds(row: Row, console: Console) -> Text:
     """Return what the score could be, where many answers have none: from all of them wrong to all of them right."""
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     if not bounds or row.of is not None or not is_starred(row):
         return Text()
-    return Text(f"{bounds} if the answers without a score were all wrong or all right", "dim")
+    what = "if the answers without a score were all wrong or all right"
+    return Text(f"{bounds} {term(what) if console.is_terminal else what}", "dim")
 
 
 def states_of(row: Row, without_gold: int = 0) -> dict[str, int]:
@@ -130,13 +132,16 @@ def _label(row: Row, rows: Sequence[Row]) -> str:
     return f"{name}  {row.metric}" if len(metrics) > 1 and row.metric else name
 
 
-def _caption(rows: Sequence[Row], *, with_spans: bool) -> str:
+def _caption(rows: Sequence[Row], console: Console, *, with_spans: bool) -> str:
     """Return ``questions: accuracy · 95 % interval · n = 30``: what the lines have in common."""
     metrics, sizes, datasets = (
         list(dict.fromkeys(getattr(row, name) for row in rows if getattr(row, name)))
         for name in ("metric", "size", "dataset")
     )
     common = datasets[0] if len(datasets) == 1 else models_of(rows)[0]
-    parts = [metrics[0] if len(metrics) == 1 else "scores", "95 % interval" if with_spans else ""]
+    parts = [
+        metrics[0] if len(metrics) == 1 else "scores",
+        (term(INTERVAL) if console.is_terminal else INTERVAL) if with_spans else "",
+    ]
     parts += [f"n = {sizes[0]}" if len(sizes) == 1 else ""]
     return f"{printable(common)}: " + " · ".join(filter(None, parts))

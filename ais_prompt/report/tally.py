@@ -331,7 +331,8 @@ def used_line(used: Used) -> str:
     about = "about " if used.estimated else ""
     sent = about + counted(used.input_tokens, "token")
     retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
-    parts = [counted(used.requests, "request") + retries, f"{sent} in", f"{about}{used.output_tokens:,} out"]
+    tokens = [f"{sent} in", f"{about}{used.output_tokens:,} out"] if used.input_tokens or used.output_tokens else []
+    parts = [counted(used.requests, "request") + retries, *tokens]
     return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
 
 
@@ -342,7 +343,8 @@ def money(amount: float, currency: str) -> str:
 
 
 def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
-    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD``.
+    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD (in batches 0.005 to
+    0.025 USD)``.
 
     Requests to judges follow: ``and up to 8 requests to the judge gpt, whose tokens are not counted``.
     """
@@ -356,6 +358,14 @@ def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
     for currency in {one.price.currency for one in priced if one.price}:  # one at most
         least, most = (math.fsum(getattr(one, name) or 0.0 for one in priced) for name in ("least_cost", "most_cost"))
         words += f", {money(least, '')} to {money(most, currency)}"
+        if all(one.batch_part is not None for one in priced):
+            least, most = (
+                math.fsum((getattr(one, name) or 0.0) * (one.batch_part or 0.0) for one in priced)
+                for name in ("least_cost", "most_cost")
+            )
+            words += f" (in batches {money(least, '')} to {money(most, currency)})"
+    if unpriced := len(found) - len(priced) if priced else 0:
+        words += f", and {counted(unpriced, 'task')} whose price is not known"
     if verdicts := sum(one.judge_requests for one in found):
         judges = list(dict.fromkeys(judge for one in found for judge in one.judges))
         named = f"the judge{'s' * (len(judges) > 1)} {listed(judges)}"

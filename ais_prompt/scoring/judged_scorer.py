@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators import JudgeEvaluator, PanelEvaluator
+from ais_prompt.evaluators import AsksInParts, JudgeEvaluator, PanelEvaluator
 from ais_prompt.metrics import exact_mean
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
@@ -82,7 +82,7 @@ class JudgedScorer(Struct, frozen=True):
             return _unjudged(sample, "judge not_judged")
         orders = [tuple(map(self._verdict, one.said)) for one in replies]
         votes = [self._vote(one, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
-        if len(votes) > 1 or votes[0].orders:
+        if len(votes) > 1 or votes[0].orders or isinstance(self.evaluator, AsksInParts):
             sample = replace(sample, verdicts=tuple(votes))
         panels = [list(panel) for _, panel in groupby(votes, attrgetter("rival"))]
         decided = [values for panel in panels if (values := decide(self.evaluator, panel, sample.gold)) is not None]
@@ -91,7 +91,8 @@ class JudgedScorer(Struct, frozen=True):
             return replace(sample, values=self._complete(means if len(decided) > 1 else decided[0]))
         said = (reply for one in replies for reply in one.said)
         silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
-        return _unjudged(sample, _why_silent(silent[0]) if silent else "judges undecided")
+        undecided: str = getattr(self.evaluator, "undecided", "judges undecided")
+        return _unjudged(sample, _why_silent(silent[0]) if silent else undecided)
 
     def _verdict(self, reply: Prediction) -> str | None:
         return None if reply.failed else self.evaluator.verdict(reply.prediction)

@@ -146,7 +146,7 @@ def _aggregated(
     if len(judges) > 1:
         from ais_prompt.judges import agreement_of_judges
 
-        scores.append(agreement_of_judges(len(judges), samples, scores[0]))
+        scores.append(agreement_of_judges(len(judges), samples, scores[0], dataset.evaluator))
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
     if scores[0].counts["truncated"] and scores[0].is_mean:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped, runs_code
 from ais_prompt.sandbox import RunsPrograms
@@ -51,14 +52,14 @@ def scoring_stamp(task: Task, folder: RunFolder, asked: int | None, stopped_of: 
 
     These are the files of predictions and results, the config of the model and the dataset, the files of the program,
     and the versions of all installed packages. What code of others, a judge, or a program of an answer decides is not
-    known, nor are clusters and controls, which are read from the data.
+    known, nor are the data, from which evaluators of all answers together, clusters and controls read.
     """
     dataset, names = task.spec.dataset, (task.spec.model.abbr, task.spec.dataset.abbr)
     each = dataset.eval.by_evaluator
     is_known = not (any(one.judge for one in each) or dataset.eval.cluster or dataset.reader.control)
     if not (is_known and task.spec.is_scored and _has_known_parts(task.spec)):
         return ""
-    if any(isinstance(scoring.evaluator, RunsPrograms) for scoring in task.dataset.scorings):
+    if any(isinstance(scoring.evaluator, RunsPrograms | BatchEvaluator) for scoring in task.dataset.scorings):
         return ""
     with suppress(OSError, TypeError, ValueError):  # no file, or a value that is no data
         spec = msgspec.json.encode(task.spec, order="sorted").decode()
@@ -79,5 +80,5 @@ def is_of_program(kind: Any) -> bool:
 def _has_known_parts(task: TaskSpec) -> bool:
     """Return whether all parts that scoring uses, and parts within them, are ours and run no code of others."""
     scoring = (task.dataset.eval, task.dataset.infer.inferencer, task.model.pred_postprocessor)
-    kinds = list(part_types(msgspec.to_builtins(scoring)))
+    kinds = list(part_types(msgspec.to_builtins(scoring, enc_hook=str)))  # a function of the user is held by a text
     return all(is_of_program(kind) and not runs_code(str(kind).rpartition(".")[2]) for kind in kinds)

@@ -338,7 +338,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
         if rivals is not None:
             noted.update((one.id, one) for one in rivals.questions(sample, prediction))
             return []
-        for name, fields in fields_of_questions(sample, prediction, reference):
+        for name, fields in fields_of_questions(sample, prediction, reference, task.dataset.evaluator):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models import GPU_VARIABLE, GpuPool, check_at_least, visible_gpus
+from ais_prompt.models import GpuPool, check_at_least, gpu_variable, visible_gpus
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
@@ -115,7 +115,7 @@ class LocalRunner:
             gpus = self._pool.take(self._gpus_each(work)) or ()
             log = work.log(shard)
             # A session of its own: Ctrl-C in a terminal reaches this process, which then stops the shards.
-            own = {"PYTHONUNBUFFERED": "1"} | ({GPU_VARIABLE: ",".join(gpus)} if gpus else {})
+            own = {"PYTHONUNBUFFERED": "1"} | ({gpu_variable(): ",".join(gpus)} if gpus else {})
             try:
                 log.parent.mkdir(parents=True, exist_ok=True)
                 with log.open("ab") as output:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
+        BATCH_TIER,
         ChatMessage,
         Completion,
         Content,

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Final
 from msgspec import Struct, convert, field
 
 from ais_prompt.types.key import Amount, Count, Key, Text
+from ais_prompt.types.request import BATCH_TIER, Usage
 
 MILLION: Final = 1_000_000
+_NO_DETAILS: Final = Usage()
 
 
 class Price(Struct, frozen=True):
@@ -17,17 +19,46 @@ class Price(Struct, frozen=True):
         input: price of the tokens of prompts.
         output: price of the tokens of answers, thoughts included.
         currency: the same for all models.
-        per: for how many tokens `input` and `output` are.
+        per: for how many tokens these prices are.
+        cached_input: price of tokens that the server had in its cache; without it that of `input`.
+        cache_write: price of tokens that the server put into its cache; without it that of `input`.
+        reasoning: price of the tokens of thoughts; without it that of `output`.
+        batch: the part of all these prices that answers of a batch cost, 0.5 for half; without it all of them.
+        source: where the prices come from, such as a package with its version.
     """
 
     input: Annotated[Amount, Key("an amount from 0 on")]
     output: Annotated[Amount, Key("an amount from 0 on")]
     currency: Annotated[Text, Key("a name such as 'USD'")] = "USD"
     per: Annotated[Count, Key("a number of tokens", fix="write 1_000_000")] = MILLION
+    cached_input: Annotated[Amount | None, Key("an amount from 0 on", default="`input`")] = None
+    cache_write: Annotated[Amount | None, Key("an amount from 0 on", default="`input`")] = None
+    reasoning: Annotated[Amount | None, Key("an amount from 0 on", default="`output`")] = None
+    batch: Annotated[Amount | None, Key("a part such as 0.5", default="1")] = None
+    source: Annotated[str, Key("a text", default="none")] = ""
 
-    def cost(self, input_tokens: float, output_tokens: float) -> float:
-        """Return the cost of so many tokens."""
-        return (input_tokens * self.input + output_tokens * self.output) / self.per
+    def cost(self, input_tokens: float, output_tokens: float, usage: Usage = _NO_DETAILS) -> float:
+        """Return the cost of so many tokens.
+
+        Args:
+            input_tokens, output_tokens: of the prompt and of the answer.
+            usage: says which of them were cached or thoughts, and whether they are of a batch.
+        """
+        read, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
+        thoughts = usage.reasoning_tokens or 0
+        amounts = (
+            (input_tokens - read - written, self.input),
+            (read, _or(self.cached_input, self.input)),
+            (written, _or(self.cache_write, self.input)),
+            (output_tokens - thoughts, self.output),
+            (thoughts, _or(self.reasoning, self.output)),
+        )
+        part = _or(self.batch, 1.0) if usage.tier == BATCH_TIER else 1.0
+        return part * sum(tokens * price for tokens, price in amounts) / self.per
+
+
+def _or(price: float | None, other: float) -> float:
+    return other if price is None else price
 
 
 class Budget(Struct, frozen=True):

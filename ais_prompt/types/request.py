@@ -6,7 +6,7 @@ A failure is a value (`Failure`), never an empty text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
 from msgspec.structs import asdict
@@ -215,6 +215,8 @@ _OPTIONAL = (
     "replica",
     "retried_with",
 )
+BATCH_TIER: Final = "batch"
+"""`Usage.tier` of an answer of a batch."""
 _USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 

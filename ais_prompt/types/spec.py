@@ -269,15 +269,13 @@ class JudgeSpec(Struct, frozen=True):
     """
 
     models: Annotated[tuple[ModelSpec, ...], Key("a model, or a list of models", name="judge_cfg")]
-    prompt_template: Annotated[PartSpec, Key()]
+    prompt_template: Annotated[PartSpec | None, Key(default="that of the evaluator, if it has one")] = None
     where: str = ""
     reference_answers: Annotated[ReferenceAnswersSpec | None, Key(name="baseline")] = None
 
 
 class EvalSpec(Struct, frozen=True):
     """How answers are scored.
-
-    Several evaluators are as many of these: the first has the headline, and the others are in its ``further``.
 
     Attributes:
         evaluator: what compares answers with the gold; without it, predictions are made and not scored. A list, or a
@@ -293,7 +291,7 @@ class EvalSpec(Struct, frozen=True):
         repeat_evaluator: gives further scores of questions that are asked several times, from those of their answers.
         primary: of several evaluators, the name of the one whose first metric is the main one.
         name: the name of the evaluator among several; empty if there is only one.
-        further: the other evaluators, in the order of the config.
+        further: the other evaluators with what they need, in the order of the config; they have no ``further``.
     """
 
     evaluator: Annotated[PartSpec | None, Key("a part, a list of parts, or a dict of name → part")] = None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ais_prompt.utils.text import advice
+from ais_prompt.utils.text import advice, nearest
 
 _GENERATION: Final = (
     *("temperature", "top_p", "top_k", "min_p", "do_sample", "num_beams", "logit_bias"),
@@ -134,6 +134,8 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """Kind of part → words of a name → the part that is meant."""
+_MISSPELT: Final = 0.8
+"""How alike a misspelt key is to the key of another program that it means."""
 _WORD: Final = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+|[a-z]+\d+")
 
 
@@ -145,12 +147,22 @@ def key_advice(name: str, known: Iterable[object]) -> str:
         known: the keys that are accepted there.
     """
     names = [str(one) for one in known]
+    if meant := _meaning_here(name, names):
+        return meant
+    foreign = (word for word in (*_BODY, *KEYS, *ELSEWHERE) if word not in names)
+    words = {word: meant for word in foreign if (meant := _meaning_here(word, names))}
+    near = nearest(name, [*names, *words], _MISSPELT)
+    return f"did you mean {near!r}? {words[near]}" if near in words else advice(name, names)
+
+
+def _meaning_here(name: str, names: Sequence[str]) -> str:
+    """Return what to write for a key of other programs where these keys are known; empty if that is not known."""
     if name in _BODY and "base_url" in names:
         return f"write generation_kwargs=dict({name}=...)"
     for meaning in KEYS.get(name, ()):
         if meaning.partition("=")[0] in names:
             return f"write {meaning}"
-    return ELSEWHERE.get(name) or advice(name, names)
+    return ELSEWHERE.get(name, "")
 
 
 def key_meaning(name: str) -> str:

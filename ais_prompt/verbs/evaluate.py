@@ -19,6 +19,7 @@ from ais_prompt.plan import (
     describe_rows,
     served_model,
 )
+from ais_prompt.utils import counted
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.keywords import EvaluateOptions, words_of_python
 from ais_prompt.verbs.open_run import Run, public_errors
@@ -40,7 +41,7 @@ def evaluate(
     prompts: Mapping[str, str] | None = None,
     answer: str | None = None,
     extract: Part | None = None,
-    evaluator: Part | None = None,
+    evaluator: Part | list[Part] | None = None,
     few_shot: int = 0,
     limit: int | None = None,
     name: str = "evaluate",
@@ -60,7 +61,7 @@ def evaluate(
         extract: finds the answer in the text of the model: a postprocessor or a function; ``'none'`` takes the whole
             text. None decides by the gold answers.
         evaluator: compares the answer with the gold answer: an evaluator, or a function ``(answer, gold) -> float``.
-            None decides by the gold answers.
+            A list scores each answer with all of them. None decides by the gold answers.
         few_shot: other rows that are shown before each question.
         limit: the first so many rows only.
         name: names the run folder.
@@ -77,20 +78,24 @@ def evaluate(
     if prompt is not None and prompts is not None:
         raise ConfigError("give either prompt or prompts, not both", fix="prompts=dict(short='…', steps='…')")
     is_file = isinstance(data, str | os.PathLike)
+    given = evaluator if isinstance(evaluator, list) else [evaluator]
+    scorers = [one for one in given if one is not None]
     described = DataFile(
         os.fspath(data) if is_file else _NAME,
         prompt=prompts or prompt,
         answer=answer,
         postprocessor=_type_of(extract, "extract"),
-        evaluator=_type_of(evaluator, "evaluator"),
+        evaluator=_type_of(scorers[0] if scorers else None, "evaluator"),
         few_shot=few_shot,
     )
     with public_errors(), words_of_python():
         found = describe_file(described) if is_file else _describe_rows(described, data)
         scoring = found.dataset.get("eval_cfg", {})
-        for key, part in (("pred_postprocessor", extract), ("evaluator", evaluator)):
-            if isinstance(part, Mapping) and key in scoring:
-                scoring[key] = dict(part)
+        if isinstance(extract, Mapping) and "pred_postprocessor" in scoring:
+            scoring["pred_postprocessor"] = dict(extract)
+        if scorers and "evaluator" in scoring:
+            parts = [dict(one) if isinstance(one, Mapping) else {"type": _type_of(one, "evaluator")} for one in scorers]
+            scoring["evaluator"] = parts if len(parts) > 1 else parts[0]
         config = {"run_name": name, "models": [_model(url, model, function)], "datasets": [found.dataset]}
         loaded = replace(
             load_config(config), notes=tuple(replace(note, what=in_python(note.what)) for note in found.notes)
@@ -101,7 +106,8 @@ def evaluate(
 def _describe_rows(described: DataFile, data: Any) -> Description:
     held = hold_rows(data)
     table = held.value.get("test") or next(iter(held.value.values()))
-    return describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+    found = describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+    return found._replace(sentence=f"{counted(len(table), 'row')} · {found.sentence}")
 
 
 def _model(

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from msgspec import Struct, field
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.judges import Confusion, Judge, krippendorff_alpha, read_labels
+from ais_prompt.judges import Confusion, Judge, LabelKey, RubricEvaluator, krippendorff_alpha, read_labels
+from ais_prompt.registry import EVALUATORS
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import locate_run
 from ais_prompt.types import Document
+
+_MET: Final = 0.5
+"""The mark from which a criterion counts as met."""
 
 
 class JudgeCheck(Struct, frozen=True):
     """What `judge_check` finds.
 
     Attributes:
-        judges: one for each run.
+        judges: one for each run, and one for each criterion of a rubric that is labelled.
         alpha: agreement of the judges; None for one judge, or where nothing varies.
         answers: answers that two judges or more have rated.
     """
@@ -34,7 +39,8 @@ def check_judges(runs: Sequence[str], labels: Path, work_dir: Path, task: str | 
 
     Args:
         runs: run folders or their names; the same answers, rated by one judge each.
-        labels: a file of rows with ``id``, that of a sample, and ``label``, whether its answer is right.
+        labels: a file of rows with ``id``, that of a sample, and ``label``, whether its answer is right; of a rubric
+            with ``criterion``, its name, its text or its number from 1, and whether it is met.
         work_dir: where run folders are.
         task: ``model/dataset``, if runs have several.
 
@@ -44,28 +50,54 @@ def check_judges(runs: Sequence[str], labels: Path, work_dir: Path, task: str | 
         StoreError: a run cannot be read.
     """
     known = read_labels(labels)
-    judges = [_judge(run, known, work_dir, task, labels) for run in runs]
-    ids = dict.fromkeys(sample for judge in judges for sample in judge.verdicts)
-    rated = [[judge.verdicts.get(sample) for judge in judges] for sample in ids]
+    each = [_judge(run, known, work_dir, task, labels) for run in runs]
+    whole = [judge for judge, *_ in each]
+    ids = dict.fromkeys(sample for judge in whole for sample in judge.verdicts)
+    rated = [[judge.verdicts.get(sample) for judge in whole] for sample in ids]
     several = sum(len([one for one in row if one is not None]) > 1 for row in rated)
-    return JudgeCheck(judges, krippendorff_alpha(rated) if len(judges) > 1 else None, several)
+    return JudgeCheck(list(chain(*each)), krippendorff_alpha(rated) if len(whole) > 1 else None, several)
 
 
-def _judge(run: str, labels: Mapping[str, bool], work_dir: Path, task: str | None, file: Path) -> Judge:
+def _judge(run: str, labels: Mapping[LabelKey, bool], work_dir: Path, task: str | None, file: Path) -> list[Judge]:
+    """Return what is known of a judge, first as a whole, then of each criterion that is labelled."""
     folder = locate_run(work_dir, run)
     stored = _task(read_stored_results(folder).tasks, task, str(folder.root))
-    metric = stored.scores[0].metric
-    verdicts = {
-        sample.score.sample_id: bool(sample.score.values[metric])
-        for sample in stored.samples()
-        if sample.score is not None and sample.score.status != "failed" and metric in sample.score.values
-    }
-    asked = {sample.prediction.sample_id for sample in stored.samples()} & labels.keys()
-    pairs = [(verdicts[sample], labels[sample]) for sample in asked if sample in verdicts]
-    if not pairs:
+    verdicts = _verdicts(stored, {criterion for _, criterion in labels})
+    samples = {sample.prediction.sample_id for sample in stored.samples()}
+    asked = [key for key in labels if key[0] in samples]
+
+    def measured(name: str, criteria: Collection[str]) -> Judge:
+        own = {key: verdict for key, verdict in verdicts.items() if key[1] in criteria}
+        labelled = [key for key in asked if key[1] in criteria]
+        pairs = [(own[key], labels[key]) for key in labelled if key in own]
+        return Judge(name, folder.root.name, own, Confusion.of(pairs), len(labelled) - len(pairs))
+
+    criteria = list(dict.fromkeys(criterion for _, criterion in labels))
+    whole = measured(stored.spec.name, criteria)
+    if not whole.confusion.n:
         what = f"no labelled answer has a verdict in {folder.root}"
         raise DataError(what, where=str(file), fix="use the ids of its predictions: predictions/MODEL/DATASET.jsonl")
-    return Judge(stored.spec.name, folder.root.name, verdicts, Confusion.of(pairs), len(asked) - len(pairs))
+    found = [measured(f"{stored.spec.name} {one}", [one]) for one in criteria if one]
+    return [whole, *(judge for judge in found if judge.confusion.n)]
+
+
+def _verdicts(stored: StoredTask, criteria: Collection[str]) -> dict[LabelKey, bool]:
+    """Return the verdict on each answer, or on some criteria of a rubric, by the first evaluator that asks a judge."""
+    scorings = stored.spec.dataset.eval.by_evaluator
+    scoring = next((one for one in scorings if one.judge is not None), scorings[0])
+    metric = next(score.metric for score in stored.scores if score.evaluator in ("", scoring.name))
+    part = scoring.evaluator
+    is_rubric = part is not None and EVALUATORS.shipped.get(part.type) == RubricEvaluator.__module__
+    rubric = RubricEvaluator(**part.args) if is_rubric and part is not None else None
+    found: dict[LabelKey, bool] = {}
+    for sample in stored.samples():
+        score = None if sample.score is None else sample.score.by(scoring.name)
+        if score is not None and rubric is not None and score.verdicts:
+            marks = rubric.by_criterion(score)
+            found |= {(score.sample_id, name): mark >= _MET for name, mark in marks.items() if name in criteria}
+        elif score is not None and rubric is None and score.status != "failed" and metric in score.values:
+            found[score.sample_id, ""] = bool(score.values[metric])
+    return found
 
 
 def _task(tasks: Sequence[StoredTask], wanted: str | None, where: str) -> StoredTask:

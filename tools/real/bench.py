@@ -116,8 +116,7 @@ def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rat
     work = CACHE / "runs" / "bench"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    prompts = _prompts(sizes)
-    (work / "prompts.jsonl").write_text("".join(json.dumps({"prompt": one}) + "\n" for one in prompts), "utf-8")
+    write_prompts(sizes, work)
     console = Console(width=max(140, Console().width))
     number = version(installed, SERVERS["vLLM"])
     console.print(f"vLLM {number}: {requests} requests, {words} words each, {tokens} tokens back")
@@ -134,9 +133,11 @@ def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rat
             console.print(_table(shape, ours, as_vllm, theirs))
 
 
-def _prompts(sizes: Sizes) -> list[str]:
+def write_prompts(sizes: Sizes, work: Path) -> None:
+    """Write the prompts that both tools send into ``prompts.jsonl``."""
     draws = random.Random(0)
-    return [" ".join(draws.choices(WORDS, k=sizes.words)) for _ in range(sizes.requests)]
+    prompts = [" ".join(draws.choices(WORDS, k=sizes.words)) for _ in range(sizes.requests)]
+    (work / "prompts.jsonl").write_text("".join(json.dumps({"prompt": one}) + "\n" for one in prompts), "utf-8")
 
 
 @contextmanager

@@ -320,11 +320,12 @@ def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collec
     if "_vs_" in head[0]:  # AlpacaEval: one row a comparison
         return [("", name, value) for name, value in zip(head[1:], lines[0][1:], strict=True)]
     dataset = max((name for name in names if name in file), key=len, default="")
-    return [(name, "", line[-1]) if name in names else (dataset, name, line[-1]) for name, *line in lines]
+    cells = [(name.partition("_")[2] if "/" in name else name, line[-1]) for name, *line in lines]  # CompassBench
+    return [(name, "", value) if name in names else (dataset, name, value) for name, value in cells]
 
 
 def our_table(run: Path) -> list[tuple[str, str, float]]:
-    """Return dataset or group, metric, and number in percent, of each row of the summary of a run; groups come first."""
+    """Return dataset or group, metric, and number in percent, of each row of the summary of a run, groups first."""
     file = run / "summary/summary.csv"
     datasets = {path.stem for path in run.glob("results/demo/*.json")}
     rows = [

@@ -33,7 +33,7 @@ COUNTS: Final = {"opencompass": 6, "opencompass PPL": 3, "ais_bench": 3}
 """How many files of each kind are drawn."""
 THOUGHTS: Final = ("{answer}", "{answer}", "<think>Is it A? Or 7?</think>{answer}", "<think>So it is {answer}", "")
 """What a model says, given an answer: bare, after thoughts, cut inside of thoughts, or nothing."""
-_NOT: Final = ("agent", "judge", "llm", "cascade", "postprocess", "xfinder", "academic", "Verify", "verify")
+_NOT: Final = ("agent", "judge", "llm", "cascade", "postprocess", "xfinder", "academic", "Verify", "verify", "mixed")
 """Words in the names of files that need other models or packages than we have."""
 
 
@@ -75,7 +75,7 @@ def _read_from(file: Path) -> Sequence[str]:
     """Return the loaders, paths and files that a file names."""
     text = file.read_text("utf-8") if file.is_file() else ""
     return sorted(
-        {*re.findall(r"type=(\w+Dataset)\b", text), *re.findall(r"\b(?:path|file_name)=(['\"][^'\"]+)", text)}
+        {*re.findall(r"type=(\w+Dataset)\b", text), *re.findall(r"\b(?:path|file_name)\s*=\s*(['\"][^'\"]+)", text)}
     )
 
 

@@ -125,7 +125,7 @@ def _cut(row: Mapping[str, Any], body: Mapping[str, Any]) -> WrittenReply:
 def run_lm_eval(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Path:
     """Run the shipped task ``gsm8k_cot_zeroshot`` and return the folder of its log."""
     work = folder / "lm_eval"
-    python = _installed()
+    python = logs_environment()
     [shipped] = python.parent.glob("lib/python*/site-packages/lm_eval/tasks/gsm8k/gsm8k-cot-zeroshot.yaml")
     files: Files = {
         "tasks/gsm8k.yaml": TASK.format(shipped=shipped, rows=work / "rows.jsonl"),
@@ -152,7 +152,7 @@ def run_inspect(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Pa
     work = folder / "inspect"
     write_files({"task.py": INSPECT, "rows.jsonl": rows}, work)
     options = ["--model", f"openai-api/local/{MODEL}", "--log-dir", ".", "--max-tokens", "64", "--temperature", "0"]
-    _run([_installed() / "inspect", "eval", "task.py", *options, "--display", "none"], work, LOCAL_BASE_URL=url)
+    _run([logs_environment() / "inspect", "eval", "task.py", *options, "--display", "none"], work, LOCAL_BASE_URL=url)
     [log] = work.glob("*.eval")
     return log.rename(work / "gsm8k.eval")
 
@@ -172,7 +172,7 @@ def run_evalscope(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> 
         "work-dir": "log",
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    _run([_installed("env-evalscope", EVALSCOPE) / "evalscope", "eval", *words, "--no-timestamp"], work)
+    _run([logs_environment("env-evalscope", EVALSCOPE) / "evalscope", "eval", *words, "--no-timestamp"], work)
     return work / "log"
 
 
@@ -192,7 +192,7 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [{"question": row["question"], "answer": f"#### {row['gold']}"} for row in rows]
 
 
-def _installed(name: str = "env-logs", packages: Sequence[str] = PACKAGES) -> Path:
+def logs_environment(name: str = "env-logs", packages: Sequence[str] = PACKAGES) -> Path:
     """Return the ``bin`` of an environment with the packages, made if it is not there."""
     env, marker, wanted = CACHE / name, CACHE / name / "installed", "\n".join(packages)
     if not marker.exists() or marker.read_text("utf-8") != wanted:

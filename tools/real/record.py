@@ -34,6 +34,7 @@ from opencompass.summarizers.subjective import alignmentbench, arenahard
 from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
 from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
 from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
+from opencompass.summarizers.subjective.mtbench101 import get_final_results, post_process_mtbench101
 from opencompass.summarizers.subjective.wildbench import WildBenchPairSummarizer
 from opencompass.utils.text_postprocessors import extract_non_reasoning_content
 
@@ -192,6 +193,9 @@ def tables() -> dict[str, list[dict[str, Any]]]:
     ]
     rated = [[reply, {"capability": CAPABILITIES[n % len(CAPABILITIES)]}] for n, reply in enumerate(ALIGN_REPLIES)]
     found["AlignmentBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _alignbench(rated)}]
+    turns = [{"task": f"{n % 2}", "multi_id": str(n % 5)} for n in range(len(MT_REPLIES))]
+    rated = [[reply, dict(one)] for reply, one in zip(MT_REPLIES, turns, strict=True)]
+    found["MTBench101Summarizer"] = [{"output": rated, "base": "", "numbers": _mt_bench_101(rated)}]
     rated = [[reply, {}] for reply in MT_REPLIES]
     found["MTBenchSummarizer"] = [{"output": rated, "base": "", "numbers": _mt_bench()}]
     return found
@@ -245,6 +249,13 @@ def _arena(output: Any, base: str) -> dict[str, float]:
     stats = stats.sort_values(by="model").reset_index(drop=True)
     rates = {name: arenahard.get_win_rate_column(stats, name, base) for name in ("score", "lower", "upper")}
     return {name: float(rate["mine"]) for name, rate in rates.items()}
+
+
+def _mt_bench_101(output: Any) -> dict[str, float]:
+    read = [(post_process_mtbench101(reply), known) for reply, known in output]
+    answers, references = zip(*((one, known) for one, known in read if one), strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        return {"average": get_final_results(answers, references, folder, 0, "mine", "judge")}
 
 
 def _alignbench(output: Any) -> dict[str, float]:

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension
+from ais_prompt.extension import Extension, VerbEntry
 
 EXTENSION: Final = Extension(
     parts={
         "models": {
-            "CommandModel": "command",
+            "CommandModel": "command_model",
             "FunctionAgentModel": "function_agent",
             "ServerAgentModel": "server_agent",
         },
@@ -15,10 +15,20 @@ EXTENSION: Final = Extension(
             "ToolLoopInferencer": "tool_loop",
         },
         "evaluators": {
-            "StateEvaluator": "evaluators",
-            "TrajectoryEvaluator": "evaluators",
+            "StateEvaluator": "trajectory_scores",
+            "TrajectoryEvaluator": "trajectory_scores",
         },
     },
+    verbs={
+        "agents": VerbEntry(
+            "Compare",
+            "agents_command:agents",
+            "Compare agents: score, steps, tokens, cost, seconds.",
+            "documents:AgentsDocument",
+        ),
+    },
+    documents={"compare": "documents:TrajectoryFields"},
+    exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
-    steps={"finished": "mcp_tools:end_servers"},
+    steps={"compare": "compared:compare_agents", "finished": "mcp_tools:end_servers"},
 )

@@ -1,4 +1,4 @@
-"""Options that every agent takes, see `ais_prompt.extensions.agents.agent.Agent`."""
+"""Options that every agent takes, see `ais_prompt.extensions.agents.agent_base.Agent`."""
 
 from __future__ import annotations
 

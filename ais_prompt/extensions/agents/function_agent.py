@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
-from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
-from ais_prompt.extensions.agents.proxy import Endpoint
+from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.models import FunctionModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Request, prompt_to_json
@@ -18,7 +18,7 @@ from ais_prompt.types import Completion, Request, prompt_to_json
 class FunctionAgentModel(Agent):
     """Call a function for each sample, with the address of its model.
 
-    The function takes the prompt and an `Endpoint`, with ``base_url``, ``api_key``, ``anthropic_base_url`` and
+    The function takes the prompt and an endpoint, with ``base_url``, ``api_key``, ``anthropic_base_url`` and
     ``model``; it may be a coroutine. Each request that it sends there is recorded as a step of the sample::
 
         def answer(question, endpoint):
@@ -32,12 +32,14 @@ class FunctionAgentModel(Agent):
 
     Args:
         function: the function, or its dotted path. It returns what that of a `FunctionModel` returns.
-        model: as in `Agent`.
+        model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         prompt_style: what the function gets: ``text``, or ``messages``.
-        options: those of `Agent`. Without a ``version``, the source of the function tells it from other versions.
+        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
+            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``. Without a ``version``, the source of the
+            function tells it from other versions.
 
     Raises:
-        ConfigError: as `Agent` and `FunctionModel`.
+        ConfigError: the model cannot be made, there is no such prompt style, or a number is too small.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class FunctionAgentModel(Agent):
         """Return the name and the version of the function."""
         return {name: value for name, value in self._function.identity().items() if name != "type"}
 
-    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
+    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
         """Call the function."""
         begin = perf_counter()
         answer = await self._function.call(prompt_to_json(request.prompt), endpoint)

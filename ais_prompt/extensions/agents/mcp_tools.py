@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -25,7 +26,7 @@ T = TypeVar("T")
 
 
 class McpTool(NamedTuple):
-    """A tool of a server; see `ais_prompt.extensions.agents.tools.Tool`."""
+    """A tool of a server; see `ais_prompt.extensions.agents.own_tools.OwnTool`."""
 
     name: str
     description: str
@@ -99,8 +100,10 @@ class McpServer:
             if isinstance(self._given, str):
                 streams = await stack.enter_async_context(_http_client()(self._given))
             else:
-                command = StdioServerParameters(command=self._given[0], args=list(self._given[1:]))
-                streams = await stack.enter_async_context(stdio_client(command))
+                first, *more = self._given
+                command = StdioServerParameters(command=first, args=more, env=dict(os.environ))
+                silent = stack.enter_context(Path(os.devnull).open("w"))  # noqa: SIM115  # the stack closes it
+                streams = await stack.enter_async_context(stdio_client(command, errlog=silent))
             self._session = await stack.enter_async_context(ClientSession(streams[0], streams[1]))
             await self._session.initialize()
             self.tools = (await self._session.list_tools()).tools

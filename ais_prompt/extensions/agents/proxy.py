@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aiohttp import web
 from msgspec.structs import replace
 
+from ais_prompt.extensions.agents.endpoint import HOST, SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, Heard
-from ais_prompt.extensions.agents.session import AgentSession, SampleOver
+from ais_prompt.extensions.agents.sample_session import AgentSession, SampleOver
 from ais_prompt.models import (
     AsyncModel,
     SendsFields,
@@ -32,11 +33,8 @@ from ais_prompt.models import (
 )
 from ais_prompt.types import Completion, Failure
 
-HOST: Final = "127.0.0.1"
 LARGEST: Final = 256 * 2**20
 """Bytes of a request."""
-SAMPLE_HEADER: Final = "X-Aisprompt-Sample"
-"""Has the token of the sample, where the key of the agent's client is fixed."""
 _PATHS: Final[Mapping[str, str]] = {
     "/v1/chat/completions": "chat",
     "/v1/responses": "responses",
@@ -47,36 +45,6 @@ _NO_RETRY: Final = {"x-should-retry": "false"}
 """The engine has retried already; the clients of OpenAI and Anthropic keep to this header."""
 _SOFT: Final = ("parallel_tool_calls", "reasoning_effort")
 """Options that a model without them is asked without."""
-
-
-class Endpoint(NamedTuple):
-    """What an agent needs to ask its model.
-
-    Attributes:
-        base_url: for clients of OpenAI's APIs.
-        anthropic_base_url: for clients of Anthropic's API.
-        api_key: the token of the sample, for both.
-        model: a name for the model; every other name means the same.
-        sample_id: of the sample.
-    """
-
-    base_url: str
-    anthropic_base_url: str
-    api_key: str
-    model: str
-    sample_id: str
-
-    def environment(self) -> dict[str, str]:
-        """Return the variables by which clients find the proxy."""
-        return {
-            "OPENAI_BASE_URL": self.base_url,
-            "OPENAI_API_BASE": self.base_url,
-            "OPENAI_API_KEY": self.api_key,
-            "ANTHROPIC_BASE_URL": self.anthropic_base_url,
-            "ANTHROPIC_API_KEY": self.api_key,
-            "AISPROMPT_MODEL": self.model,
-            "AISPROMPT_SAMPLE": self.sample_id,
-        }
 
 
 class Proxy:
@@ -114,11 +82,11 @@ class Proxy:
             await self._runner.cleanup()
             self._runner = None
 
-    def enter(self, session: AgentSession) -> Endpoint:
+    def enter(self, session: AgentSession) -> AgentEndpoint:
         """Let the agent of a sample ask from now on."""
         self._sessions[session.token] = session
         root = f"http://{HOST}:{self._port}"
-        return Endpoint(f"{root}/v1", root, session.token, self._name, session.sample_id)
+        return AgentEndpoint(f"{root}/v1", root, session.token, self._name, session.sample_id)
 
     def leave(self, session: AgentSession) -> None:
         """Take no further request of a sample."""

@@ -6,11 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Unpack
 
-import aiohttp
-
-from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
-from ais_prompt.extensions.agents.proxy import SAMPLE_HEADER, Endpoint
+from ais_prompt.extensions.agents.endpoint import SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.models import check_address, public_address
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, Request, prompt_to_json
@@ -33,12 +31,13 @@ class ServerAgentModel(Agent):
 
     Args:
         url: of the agent's server.
-        model: as in `Agent`.
+        model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         headers: sent with each question.
-        options: those of `Agent`.
+        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
+            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``.
 
     Raises:
-        ConfigError: as `Agent`.
+        ConfigError: the model cannot be made, or a number is too small.
     """
 
     def __init__(
@@ -71,8 +70,10 @@ class ServerAgentModel(Agent):
         check_address(self.url)
         super().preflight()
 
-    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
+    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
         """Post the prompt."""
+        import aiohttp
+
         prompt = prompt_to_json(request.prompt)
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         headers = {**self.headers, SAMPLE_HEADER: endpoint.api_key, "X-Aisprompt-Proxy": endpoint.base_url}

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.agents.tools import Tool, run_tool, tools_of
+from ais_prompt.extensions.agents.own_tools import OwnTool, run_tool, tools_of
 from ais_prompt.extensions.agents.trajectory import AskedStep, total_usage, trajectory_of
 from ais_prompt.inferencers import Conversation, InferenceContext, MultiTurnToolCallInferencer, Preview
 from ais_prompt.models import check_at_least
@@ -77,7 +77,7 @@ class ToolLoopInferencer(MultiTurnToolCallInferencer):
         return False
 
     @cached_property
-    def own_tools(self) -> Mapping[str, Tool]:
+    def own_tools(self) -> Mapping[str, OwnTool]:
         """The tools by name; MCP servers are started for theirs."""
         return {tool.name: tool for tool in tools_of(self._given)}
 

@@ -63,7 +63,9 @@ def trajectory_of(steps: Iterable[AskedStep], price: Price | None) -> tuple[Mode
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
     """Return the cost of a request; None without a price."""
-    return None if price is None else price.cost(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    if price is None:
+        return None
+    return price.cost(usage.prompt_tokens or 0, usage.completion_tokens or 0, usage)
 
 
 def total_usage(trajectory: Iterable[ModelCall]) -> Usage:
@@ -90,11 +92,13 @@ class CalledTool(NamedTuple):
         name: of the tool.
         arguments: as a JSON value; the text itself if it is no JSON.
         result: what the agent told the model of it; None if it told nothing.
+        step: number of the request whose answer has the call, from 0.
     """
 
     name: str
     arguments: Any
     result: str | None
+    step: int
 
 
 def called_tools(trajectory: Sequence[ModelCall]) -> list[CalledTool]:
@@ -109,7 +113,7 @@ def called_tools(trajectory: Sequence[ModelCall]) -> list[CalledTool]:
         wanted = [(one.name, one.arguments) for one in call.completion.tool_calls]
         results = _results(requests[place][0], [messages for messages, _ in requests[place + 1 :]], wanted)
         for (name, arguments), result in zip(wanted, results, strict=True):
-            found.append(CalledTool(name, _parsed(arguments), result))
+            found.append(CalledTool(name, _parsed(arguments), result, place))
     return found
 
 

@@ -1,8 +1,8 @@
-"""Batch APIs: the requests of a run as batches, which providers answer within a day, at a lower price."""
+"""What answers cost: batch APIs, which take half the price, known prices, and the costs of a run."""
 
 from typing import Final
 
-from ais_prompt.extension import Extension, FileEntry, SectionEntry
+from ais_prompt.extension import Extension, FileEntry, SectionEntry, TabEntry
 
 EXTENSION: Final = Extension(
     model_keys={"batch": SectionEntry("ask it through the batch API of its provider", home="options:FORM")},
@@ -14,10 +14,15 @@ EXTENSION: Final = Extension(
             "fetched and not yet in a journal are in `batches/MODEL/`.",
         ),
     },
+    tabs={
+        "costs": TabEntry(
+            home="costs:TAB", files=("predictions/*/*.jsonl",), assets=("assets/costs.js", "assets/zh.json")
+        ),
+    },
     steps={
-        "begin": "model:begin",
-        "model": "model:in_batches",
+        "begin": "acting:begin",
+        "model": "acting:in_batches",
         "status": "ledger:status_lines",
-        "translate": "options:with_batches",
+        "translate": "options:translate",
     },
 )

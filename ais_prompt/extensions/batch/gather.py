@@ -30,17 +30,18 @@ from ais_prompt.extensions.batch.ledger import Flight, Ledger, batches
 from ais_prompt.extensions.batch.options import BatchSpec
 from ais_prompt.extensions.batch.services import BatchService, ServiceError
 from ais_prompt.models import NO_ANSWER, OUTAGE_LIMIT_SECONDS, is_temporary
-from ais_prompt.types import Activity, Completion, Failure, Request
+from ais_prompt.types import BATCH_TIER, Activity, Completion, Failure, Request
 from ais_prompt.utils import counted, in_thread, read_objects
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-BATCH: Final = "batch"
-"""The tier of an answer of a batch, see `Usage.tier`."""
+
 GO_ON: Final = "batches that are in flight are kept; go on with -r"
 _GONE: Final = ("http_404", "http_410")
 _UNKNOWN: Final = ("connection", "timeout")
 """Failures after which a request may have been carried out."""
+FIRST_RETRIES: Final = 3
+"""Retries before a server has answered for the first time."""
 LONGEST_PAUSE: Final = 60.0
 """Longest pause in seconds before a failed exchange is tried again."""
 SETTLED_SECONDS: float = 20.0
@@ -111,6 +112,7 @@ class Batches:
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time  # `activity` is called by other threads
         self._last_request = 0.0
+        self._has_answered = False
 
     async def open(self) -> None:
         """Take up the batches of earlier sessions, and see whether the server has batches at all.
@@ -406,7 +408,7 @@ class Batches:
                 if failure is not None and (failure.kind == NO_ANSWER or is_temporary(failure)):
                     reasons[key] = f"{failure.kind}: {failure.message}"
                     continue
-                usage = replace(completion.usage, tier=BATCH)
+                usage = replace(completion.usage, tier=BATCH_TIER)
                 self._resolve(key, replace(completion, usage=usage, attempts=max(1, one.rounds)))
                 answered += 1
         self._forget(flight, flight.ids)
@@ -505,12 +507,17 @@ class Batches:
         began, pause, attempt = self._clock(), self._model.first_wait, 0
         while True:
             try:
-                return await call(attempt)
+                found = await call(attempt)
             except ServiceError as error:
-                if not is_temporary(error.failure) or self._clock() - began > OUTAGE_LIMIT_SECONDS:
+                # A server that has never answered may be a wrong address.
+                lasts = self._clock() - began > OUTAGE_LIMIT_SECONDS if self._has_answered else attempt >= FIRST_RETRIES
+                if lasts or not is_temporary(error.failure):
                     raise
                 if attempt == 1:
                     logger.warning("cannot %s (%s): trying again", what, error)
+            else:
+                self._has_answered = True
+                return found
             await asyncio.sleep(pause)
             pause, attempt = min(2 * pause, LONGEST_PAUSE), attempt + 1
 

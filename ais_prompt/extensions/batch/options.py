@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -53,7 +54,7 @@ BATCH_REST: Final = click.option(
 )
 
 
-def with_batches(
+def translate(
     values: dict[str, Any],
     options: Mapping[str, Any],
     *,
@@ -61,35 +62,60 @@ def with_batches(
     folder: Path | None,  # noqa: ARG001
     place: Callable[[str], str],  # noqa: ARG001
 ) -> tuple[dict[str, Any], tuple[Note, ...]]:
-    """Return the config with ``batch`` in every model and judge, if the command line says so; see `STEPS`."""
-    rest = options.get("batch_rest")
-    if not options.get("batch") and rest is None:
-        return values, ()
-    given = {} if rest is None else {"rest": rest}
+    """Return the config with ``batch`` in each model and judge if the command line says so, and with known prices.
 
-    def changed(model: Any) -> Any:
-        return {**model, "batch": {**(model.get("batch") or {}), **given}} if isinstance(model, Mapping) else model
+    See `STEPS`.
 
-    def with_judges(value: Any) -> Any:
-        """Change the judges, wherever they are in a dataset."""
-        if isinstance(value, Mapping):
-            return {
-                key: _each(changed, inner) if key in _JUDGES else with_judges(inner) for key, inner in value.items()
-            }
-        return [with_judges(one) for one in value] if isinstance(value, list) else value
+    Raises:
+        MissingExtra: a price is ``'auto'``, and the package that knows prices is not installed.
+    """
+    notes: list[Note] = []
+    if options.get("batch") or options.get("batch_rest"):
+        rest = options.get("batch_rest")
+        given = {} if rest is None else {"rest": rest}
+        values = _each_model(values, lambda model, _: {**model, "batch": {**(model.get("batch") or {}), **given}})
+    if _has_auto(values):
+        from ais_prompt.extensions.batch.prices import with_price
 
-    models = _each(changed, values.get("models"))
-    datasets = values.get("datasets")
-    if isinstance(datasets, list | tuple):
-        datasets = [
-            {**one, "eval_cfg": with_judges(one["eval_cfg"])} if isinstance(one, Mapping) and "eval_cfg" in one else one
-            for one in datasets
-        ]
-    return {**values, "models": models, **({} if datasets is None else {"datasets": datasets})}, ()
+        values = _each_model(values, partial(with_price, notes))
+    return values, tuple(notes)
 
 
-_JUDGES: Final = ("judge_cfg",)
+Change: TypeAlias = Callable[[Mapping[str, Any], str], Mapping[str, Any]]
+"""(model, its config path) → the model as it is to be."""
 
 
-def _each(change: Callable[[Any], Any], value: Any) -> Any:
-    return list(map(change, value)) if isinstance(value, list | tuple) else change(value)
+def _each_model(values: dict[str, Any], change: Change) -> dict[str, Any]:
+    """Return the config with every model and judge changed."""
+    changed = {**values, "models": _each(change, values.get("models"), "models")}
+    if isinstance(datasets := values.get("datasets"), list | tuple):
+        changed["datasets"] = [_judges_of(one, f"datasets[{index}]", change) for index, one in enumerate(datasets)]
+    return changed
+
+
+def _judges_of(value: Any, where: str, change: Change) -> Any:
+    """Change the judges, wherever they are in a dataset."""
+    if isinstance(value, Mapping):
+        return {
+            key: _each(change, inner, f"{where}.{key}")
+            if key == _JUDGE
+            else _judges_of(inner, f"{where}.{key}", change)
+            for key, inner in value.items()
+        }
+    return [_judges_of(one, where, change) for one in value] if isinstance(value, list) else value
+
+
+def _each(change: Change, value: Any, where: str) -> Any:
+    if isinstance(value, list | tuple):
+        return [_each(change, one, f"{where}[{index}]") for index, one in enumerate(value)]
+    return change(value, where) if isinstance(value, Mapping) else value
+
+
+def _has_auto(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return value.get("price") == AUTO or any(map(_has_auto, value.values()))
+    return isinstance(value, list | tuple) and any(map(_has_auto, value))
+
+
+AUTO: Final = "auto"
+_JUDGE: Final = "judge_cfg"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.report import StoredResults, StoredSample, StoredTask
 from ais_prompt.store import replacing, safe_name
-from ais_prompt.types import Completion, SampleScore
+from ais_prompt.types import Completion, SampleScore, requests_of
 from ais_prompt.utils import digest, encode_finite
 
 _LOG_VERSION: Final = 2
@@ -152,7 +152,7 @@ def _sample(
         return value | {"messages": asked, "error": {"message": message, "traceback": "", "traceback_ansi": ""}}
     if completion is not None:
         value |= _output(task, asked, completion, f"{name}-{len(asked)}")
-        value["events"] = [_event(task, asked, value["output"], name, began)]
+        value["events"] = _events(task, asked, completion, value["output"], name, began)
     if score is not None and score.values:
         by_scorer = {_scorer(task): score, **score.further}
         value["scores"] = {
@@ -195,6 +195,25 @@ def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completio
         "time": completion.seconds,
     }
     return {"messages": [*asked, answer], "output": output, "model_usage": {task.model_name: counts}}
+
+
+def _events(
+    task: StoredTask, asked: list[dict[str, Any]], completion: Completion, output: dict[str, Any], name: str, began: str
+) -> list[dict[str, Any]]:
+    """Return the request of a sample, or those of its agent."""
+    found = []
+    for number, (messages, fields) in enumerate(requests_of(completion.trajectory)):
+        one, place = completion.trajectory[number].completion, f"{name}-step{number + 1}"
+        sent = [
+            {"id": f"{place}-{at}", "role": message["role"], "content": _content(message["content"])}
+            for at, message in enumerate(messages)
+        ]
+        said = _output(task, sent, one, f"{place}-answer")["output"]
+        event = _event(task, sent, said, place, began)
+        found.append({**event, "tools": [tool["function"] for tool in fields.get("tools", ()) if "function" in tool]})
+        if one.failure is not None:
+            found[-1]["error"] = one.failure.message
+    return found or [_event(task, asked, output, name, began)]
 
 
 def _event(

@@ -292,7 +292,14 @@ def _comparison(dataset: Mapping[str, Any], where: str, translation: Translation
         return {}
     named = dataset.get("base_models") or ()
     named = [named] if isinstance(named, Mapping) else named
-    given = {one.get("abbr"): one.get("path") for one in dataset.get("given_pred") or () if isinstance(one, Mapping)}
+    # The name of the file is what follows the last slash of the name of the dataset.
+    file = str(dataset.get("abbr", "")).rpartition("/")
+    end = f"/{file[2]}.json" if file[1] else ""
+    given = {
+        one.get("abbr"): f"{one['path']}{end}"
+        for one in dataset.get("given_pred") or ()
+        if isinstance(one, Mapping) and one.get("path") is not None
+    }
     baselines = []
     for model in named:
         abbr = model.get("abbr") if isinstance(model, Mapping) else model

@@ -77,9 +77,23 @@ def mt_bench(said: Judgements) -> dict[str, float]:
 
     The function of MT-Bench rounds the mean; several temperatures are joined before they round it.
     """
-    read = (re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
-    ratings = [float(found[0]) for found in read if found]
+    read = (re.search(r"Rating:\s*\[\[([\d.]+)\]\]", reply) for reply, _ in said.replies)
+    ratings = [float(found[1]) for found in read if found]
     return {"total": fmean(ratings), RATED: float(len(ratings))} if ratings else {}
+
+
+def mt_bench_101(said: Judgements) -> dict[str, float]:
+    """Return ``average``, the mean over tasks of the mean over conversations of the lowest rating of a turn.
+
+    The function of MT-Bench-101 calls it ``avg``.
+    """
+    ratings: dict[Any, dict[Any, int]] = defaultdict(dict)
+    for reply, known in said.replies:
+        if found := re.search(r"\[([0-9]+)\]", reply):
+            talks, talk, rating = ratings[known["task"]], known["multi_id"], int(found[1])
+            talks[talk] = min(rating, talks.get(talk, rating))
+    means = [fmean(talks.values()) for talks in ratings.values()]
+    return {"average": round(fmean(means), 2)} if means else {}
 
 
 DIMENSIONS: Final = (
@@ -175,6 +189,7 @@ SUMMARIES: Final[Mapping[str, Summary]] = {
     "ArenaHardSummarizer": arena_hard,
     "CompassArenaSummarizer": compass_arena,
     "CompassBenchSummarizer": paired_choices,
+    "MTBench101Summarizer": mt_bench_101,
     "MTBenchSummarizer": mt_bench,
     "WildBenchPairSummarizer": paired_choices,
 }

@@ -17,5 +17,5 @@ EXTENSION: Final = Extension(
         "ratings.csv": FileEntry("export/ratings/DATASET.csv", "A row for each model that a judge compared."),
     },
     exporters={"ratings": "tables:write_ratings"},
-    steps={"shown": "printed:print_after_scores"},
+    steps={"shown": "after_scores:print_after_scores"},
 )

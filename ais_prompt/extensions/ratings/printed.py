@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from rich.console import Console
 
+from ais_prompt.extensions.ratings.rate import DatasetRatings
 from ais_prompt.extensions.ratings.tables import matrix_of, rank_text, rows_of
-from ais_prompt.store import RunFolder
 from ais_prompt.utils import Column, print_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ais_prompt.extensions.ratings.rate import DatasetRatings
-
-
-def print_after_scores(root: Path, console: Console) -> None:
-    """Print the ratings of a run below its scores, if its judge compared several models.
-
-    Args:
-        root: of the run folder.
-        console: where to.
-    """
-    if any(root.glob("judge/*")):
-        from ais_prompt.extensions.ratings.rate import rate_run
-
-        for one in rate_run(RunFolder(root)):
-            print_ratings(one, console)
 
 
 def print_ratings(found: DatasetRatings, console: Console) -> None:

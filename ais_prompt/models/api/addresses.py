@@ -25,6 +25,8 @@ from ais_prompt.types import Failure
 from ais_prompt.utils import advice, listed, parse_text, run_coroutine
 
 TIMEOUT_SECONDS: Final = 30.0
+ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
+"""Ends of the addresses of requests, which people copy together with the base."""
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
 _NOT_HERE: Final = (404, 405)
@@ -107,7 +109,9 @@ ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
 
 
 def completed_address(url: str) -> str:
-    """Return an address that a user typed: with ``http://`` if it has no scheme, with ``/v1`` if it has no path.
+    """Return the base of an address that a user typed.
+
+    It begins with ``http://`` if it has no scheme, ends with ``/v1`` if it has no path, and has no endpoint at its end.
 
     Raises:
         ConfigError: it is not the address of a server.
@@ -120,7 +124,10 @@ def completed_address(url: str) -> str:
             "this is not the http(s) address of a server", where=public_address(url), fix=error.fix
         ) from error
     parts = urlsplit(whole)
-    return whole if parts.path.strip("/") else urlunsplit(parts._replace(path="/v1"))
+    path = next((parts.path[: -len(end)] for end in ENDPOINTS if parts.path.endswith(end)), parts.path)
+    if path.strip("/") and path == parts.path:
+        return whole
+    return urlunsplit(parts._replace(path=path if path.strip("/") else "/v1"))
 
 
 def only_model(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> str:

@@ -28,7 +28,7 @@ from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
-from ais_prompt.models.server.gpus import GPU_VARIABLE
+from ais_prompt.models.server.gpus import gpu_variable
 from ais_prompt.models.server.server_options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
 from ais_prompt.secrets import SECRETS
@@ -150,7 +150,7 @@ class ServerInstance:
         words[0] = server.program() or words[0]
         own = server.environment()
         if self._gpus is not None:
-            own = {GPU_VARIABLE: ",".join(self._gpus), **own}
+            own = {gpu_variable(): ",".join(self._gpus), **own}
         logger.info("starting the server of %s: %s", self._name, server.shown)
         try:
             return GuardedProcess(words, own, self._log)

@@ -80,7 +80,7 @@ def read_key(variable: str | None, base_url: str) -> str | None:
         raise ModelError(
             f"the environment variable {variable} is not set, so there is no key",
             where=public_address(base_url),
-            fix=f"export {variable}=..., write it into .env, or set api_key=None if the server wants no key",
+            fix=f"export {variable}=..., write it into .env, or --set models.0.api_key=None if the server wants no key",
         )
     if not (key.isascii() and key.isprintable()):
         raise ModelError(

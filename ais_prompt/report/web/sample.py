@@ -19,7 +19,7 @@ from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.preview import prompts_of, text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
 from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
-from ais_prompt.types import Completion, Failure, Prediction, Reading, SampleScore
+from ais_prompt.types import Completion, Failure, LeftFile, ModelCall, Prediction, Reading, SampleScore
 from ais_prompt.utils import (
     FILE_NOTE,
     KINDS,
@@ -180,8 +180,26 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
         "nll": finite(likelihood.nll) if likelihood else None,
         "refused": completion.refused,
         "tool_calls": [{"name": call.name, "arguments": lines.add(call.arguments)} for call in completion.tool_calls],
+        "steps": [_step(call, lines) for call in completion.trajectory],
+        "files": [_left(file, lines) for file in completion.files],
     }
     return {name: value for name, value in values.items() if value not in (None, False, [])}
+
+
+def _step(call: ModelCall, lines: Lines) -> dict[str, Any]:
+    """Return a request of an agent: the messages and options that are new in it, and its answer."""
+    return {
+        "shared": call.shared,
+        "messages": _prompt(list(call.messages), lines),
+        "fields": lines.add(text_or_json(dict(call.fields))) if call.fields else None,
+        "answer": _answer(call.completion, lines),
+        "began": finite(call.began),
+        "cost": finite(call.cost),
+    }
+
+
+def _left(file: LeftFile, lines: Lines) -> dict[str, Any]:
+    return {"name": file.name, "size": file.size, "text": lines.add(file.text) if file.text else None}
 
 
 def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ carries a token, as in Jupyter; the first page keeps it in a cookie. Without it 
 from __future__ import annotations
 
 import hmac
+import json
 import logging
 import secrets
 import shutil
@@ -18,7 +19,8 @@ from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import parse_qs, quote, unquote
 
 from ais_prompt.comparison import comparison_json
@@ -45,6 +47,10 @@ STORED_PAGE: Final = f"{OWN_PAGE}; sandbox allow-scripts allow-downloads"
 """The policy for a file of a run folder: its scripts, which may be of somebody else, reach nothing of this server."""
 EVENT_SECONDS: Final = 1.0
 """Between two looks at a run that a browser follows."""
+PAGE_DATA: Final = "/data"
+"""Where the script of a further page gets and posts values, below its address."""
+MOST_SENT: Final = 100_000
+"""Bytes that such a page may send at once."""
 OWN_HEADER: Final = "X-Aisprompt-Report"
 """A page of another site cannot send it, so it cannot start to score."""
 NO_TOKEN: Final = "open the address that `aisprompt view` printed: it has the token of this server"
@@ -69,12 +75,34 @@ def report_of(folder: RunFolder) -> Path:
     return folder.report
 
 
+class RunPage(Protocol):
+    """A page of an extension below the address of a run. Its script gets and posts JSON at the address of the page."""
+
+    def html(self) -> str:
+        """Return the page, from `page_pieces`."""
+
+    def answer(self, values: Mapping[str, str]) -> Any:
+        """Return JSON values for a query.
+
+        Raises:
+            AisPromptError: they cannot be read.
+        """
+
+    def take(self, values: Mapping[str, Any]) -> Any:
+        """Take JSON values that the page sends, and return some.
+
+        Raises:
+            AisPromptError: they are not taken; the page shows the message.
+        """
+
+
 class ReportServer(ThreadingHTTPServer):
     """Serve the list of runs at ``/``, a comparison at ``/compare``, and the report of each run at its `address`.
 
     Below an address are ``report.html`` (one file with everything), and what the page of the report asks for:
     ``overview``, ``rows``, ``questions``, ``sample``, ``others``, ``prompts`` (JSON) and ``events`` (server-sent
-    events). A POST to ``score`` scores what an unfinished run has answered so far.
+    events). A POST to ``score`` scores what an unfinished run has answered so far. Extensions have further pages there
+    (`RunPage`): a GET of ``NAME`` is the page, one of ``NAME/data`` gets values, and a POST to that sends some.
 
     Attributes:
         token: what a request must know, as ``?token=`` or as the cookie that the answer to that sets.
@@ -83,7 +111,12 @@ class ReportServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(
-        self, work_dir: Path, port: int = 0, run: RunFolder | None = None, rescore: Rescore | None = None
+        self,
+        work_dir: Path,
+        port: int = 0,
+        run: RunFolder | None = None,
+        rescore: Rescore | None = None,
+        pages: Mapping[str, RunPage] = MappingProxyType({}),
     ) -> None:
         """Bind the port; `serve_forever` answers requests.
 
@@ -92,6 +125,7 @@ class ReportServer(ThreadingHTTPServer):
             port: 0 for any free port.
             run: an additional run, which may be outside the work dir.
             rescore: scores what an unfinished run has answered so far, while a browser shows it.
+            pages: further pages about ``run``, by name.
 
         Raises:
             ConfigError: the port is taken.
@@ -99,6 +133,7 @@ class ReportServer(ThreadingHTTPServer):
         self.work_dir = work_dir
         self.token = secrets.token_urlsafe(24)
         self._run = run
+        self._pages = pages
         self._rescore = rescore
         self._reports: dict[str, tuple[ServedReport, LiveRun]] = {}
         try:
@@ -135,6 +170,11 @@ class ReportServer(ThreadingHTTPServer):
         with _making:
             return self._reports.setdefault(address, (ServedReport(folder), LiveRun(folder, self._rescore)))
 
+    def page(self, address: str, part: str) -> RunPage | None:
+        """Return the further page of a run at a part of its address."""
+        is_run = self._run is not None and address == self.address(self._run)
+        return self._pages.get(part.removeprefix("/").removesuffix(PAGE_DATA)) if is_run else None
+
     def with_token(self, path: str) -> str:
         """Return the URL of a path below `url`, with the token."""
         return f"{self.url.rstrip('/')}{path}?token={self.token}"
@@ -162,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(lambda: self._route(with_body=False), with_body=False)
 
     def do_POST(self) -> None:
-        self._answer(self._score, with_body=True)
+        self._answer(self._post, with_body=True)
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal belongs to the user."""
@@ -189,18 +229,34 @@ class _Handler(BaseHTTPRequestHandler):
         given += [] if cookie is None else [cookie.value]
         return any(hmac.compare_digest(one.encode(), self.server.token.encode()) for one in given)
 
-    def _score(self) -> None:
-        """Score a run. A page of another site can send neither the cookie nor the header."""
+    def _post(self) -> None:
+        """Score a run, or give a further page its values. Another site can send neither the cookie nor the header."""
         path = self.path.partition("?")[0]
-        address = path.removesuffix("/score")
-        folder = self.server.runs().get(address)
-        if folder is None or address == path or not self.headers.get(OWN_HEADER):
+        address = "/".join(path.split("/")[:3])
+        part = path.removeprefix(address)
+        folder = self.server.runs().get(address) if self.headers.get(OWN_HEADER) else None
+        if folder is not None and part == "/score":
+            report, live = self.server.served(address, folder)
+            live.score()
+            self._send_values(_state(report, live))
+        elif folder is not None and part.endswith(PAGE_DATA) and (page := self.server.page(address, part)):
+            self._send_values(page.take(self._sent_values()))
+        else:
             self._send(HTTPStatus.NOT_FOUND, _plain(f"nothing is scored at {unquote(path)}"), with_body=True)
-            return
-        report, live = self.server.served(address, folder)
-        live.score()
-        content = encode_finite(_state(report, live))
-        self._send(HTTPStatus.OK, BytesIO(content), with_body=True, kind="application/json")
+
+    def _sent_values(self) -> dict[str, Any]:
+        size = self.headers.get("Content-Length", "")
+        if not size.isdecimal() or int(size) > MOST_SENT:
+            raise ConfigError(f"the page sent {size or 'no length'}", fix=f"send at most {MOST_SENT:,} bytes")
+        try:
+            values = json.loads(self.rfile.read(int(size)))
+        except ValueError as error:
+            raise ConfigError(f"the page sent no JSON: {error}", fix="open the page again") from None
+        return values if isinstance(values, dict) else {}
+
+    def _send_values(self, values: Any, *, with_body: bool = True) -> None:
+        content = SECRETS.hide_in_json(encode_finite(values))
+        self._send(HTTPStatus.OK, BytesIO(content), with_body, "application/json")
 
     def _route(self, with_body: bool) -> None:
         runs = self.server.runs()
@@ -226,8 +282,13 @@ class _Handler(BaseHTTPRequestHandler):
             "/prompts": lambda: report.prompts(query),
         }
         if part in answers:
-            content = SECRETS.hide_in_json(encode_finite(answers[part]()))
-            self._send(HTTPStatus.OK, BytesIO(content), with_body, "application/json")
+            self._send_values(answers[part](), with_body=with_body)
+        elif page := self.server.page(address, part):
+            if part.endswith(PAGE_DATA):
+                values = {name: texts[0] for name, texts in parse_qs(query).items()}
+                self._send_values(page.answer(values), with_body=with_body)
+            else:
+                self._send(HTTPStatus.OK, BytesIO(page.html().encode()), with_body, "text/html")
         elif part == "":
             self._send(HTTPStatus.OK, BytesIO(report.page().encode()), with_body, "text/html")
         elif part == "/report.html":

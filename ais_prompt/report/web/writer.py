@@ -16,11 +16,10 @@ from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
-from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
+from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces, variants_html_of
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
-from ais_prompt.report.web.variant_page import variants_part
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
@@ -71,7 +70,7 @@ def write_report(folder: RunFolder) -> None:
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
         pieces = page_pieces(
-            *frame, prompts=prompts, variants=variants_part(folder), further=map(bytes.decode, samples)
+            *frame, prompts=prompts, variants=variants_html_of(folder), further=map(bytes.decode, samples)
         )
         report.writelines(map(str.encode, pieces))
         report.write(made_of.encode())
@@ -82,9 +81,16 @@ def _inputs_digest(folder: RunFolder) -> str:
     facts = {name: value for name, value in read_run_file(folder).items() if name not in ("sessions", "used")}
     shown = [path for path in folder.root.iterdir() if path.name[0] != "." and path.name not in _NOT_SHOWN]
     files = [file for path in shown for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
-    digests = [(str(path.relative_to(folder.root)), file_digest(path)) for path in sorted(files)]
+    digests = [(str(path.relative_to(folder.root)), _digest_of(path)) for path in sorted(files)]
     kept = [view.to_json() for view, _ in stored_prompts(folder)]
     return digest([program_digest(), label_language(), str(folder.root.resolve()), facts, kept, digests])
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return file_digest(path)
+    except OSError as error:  # the report says what cannot be read
+        return str(error)
 
 
 def _ends_with(path: Path, text: str) -> bool:

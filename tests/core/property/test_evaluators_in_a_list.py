@@ -172,3 +172,33 @@ def test_a_single_evaluator_writes_no_names(name: str, given: list[str | None]) 
     _, _, content = scored([name], given)
     assert b'"further"' not in content
     assert b'"evaluator"' not in content
+
+
+@EVALUATORS.register_module()
+def likeliest(prediction: Mapping[str, float], gold: str) -> float:
+    """A function of a user about likelihoods."""
+    return float(max(prediction, key=lambda choice: prediction[choice]) == gold)
+
+
+MEASURES: Final = ("ChoicesAccEvaluator", "ChoicesMassEvaluator", "likeliest")
+logs = st.dictionaries(st.sampled_from("ABC"), st.floats(-50, 0), min_size=2, max_size=3)
+
+
+@given(st.lists(logs.filter(lambda each: "A" in each), min_size=1, max_size=4), st.permutations(MEASURES))
+def test_likelihoods_are_scored_by_each_evaluator(measured: list[dict[str, float]], names: list[str]) -> None:
+    found: dict[tuple[str, ...], list[Score]] = {}
+    for chosen_names in (tuple(names), *((name,) for name in names)):
+        first, *others = (EvalSpec(PartSpec(name), name=name, where="e") for name in chosen_names)
+        scoring = replace(first, further=tuple(others), name=first.name if others else "")
+        with tempfile.TemporaryDirectory() as root:
+            asked = [
+                Prediction(str(number), number, "?", each, "A", (Completion("", "stop"),))
+                for number, each in enumerate(measured)
+            ]
+            folder = RunFolder(Path(root))
+            write_predictions(folder.predictions("fake", "sums"), asked)
+            spec = TaskSpec(model_spec(), replace(dataset_spec(Path("x.jsonl")), eval=scoring))
+            found[chosen_names] = score_task(Task.of(spec), folder)
+    together = found[tuple(names)]
+    for name in names:
+        assert [plain(one) for one in together if one.evaluator == name] == found[(name,)]

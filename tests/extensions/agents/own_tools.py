@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -77,9 +78,15 @@ def note(line: str) -> None:
 
 
 if __name__ == "__main__":
-    from mcp.server.fastmcp import FastMCP
+    try:
+        from mcp.server.mcpserver import MCPServer
+    except ModuleNotFoundError:  # mcp 1
+        from mcp.server.fastmcp import FastMCP as MCPServer
 
-    server = FastMCP("numbers")
+    server = MCPServer("numbers")
     server.tool()(add)
     server.tool()(breaks)
-    server.run()
+    if len(sys.argv) > 1:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))  # mcp 2
+    else:
+        server.run()

@@ -10,8 +10,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.evaluators import AnswerBatch, less_is_better
-from ais_prompt.extensions.agents.evaluators import StateEvaluator, TrajectoryEvaluator
 from ais_prompt.extensions.agents.trajectory import AskedStep, called_tools, trajectory_of
+from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator, TrajectoryEvaluator
 from ais_prompt.types import ChatMessage, Completion, Decoding, LeftFile, Price, ToolCall, Usage
 from ais_prompt.utils import call_messages
 from tests.support.cli import run_cli
@@ -45,7 +45,7 @@ def verdict(evaluator: Any, *calls: ToolCall) -> float:
 
 def test_calls_are_found_with_their_results() -> None:
     found = called_tools(completion(SEARCH, PAY).trajectory)
-    assert found == [("search", {"word": "a", "most": 2}, "result 0"), ("pay", "no json", "result 1")]
+    assert found == [("search", {"word": "a", "most": 2}, "result 0", 0), ("pay", "no json", "result 1", 1)]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_the_state_is_scored_by_a_function() -> None:
     assert found.each == {"state": [1.0, 0.0]}
     left, _ = seen[0]
     assert left["files"] == {"a.txt": "x", "b": b"\xff", "c": None}
-    assert left["tools"] == [{"name": "search", "arguments": {"word": "a", "most": 2}, "result": "result 0"}]
+    assert left["tools"] == [{"name": "search", "arguments": {"word": "a", "most": 2}, "result": "result 0", "step": 0}]
     with pytest.raises(DataError, match="no number"):
         StateEvaluator(check).score_all(batch(completion(), rows=[{"value": "high"}]))
     with pytest.raises(PartError, match="KeyError"):
@@ -142,7 +142,7 @@ def test_trajectories_are_scored_beside_answers_and_over_repeats(tmp_path: Path)
     """Two evaluators of one dataset, each question asked three times, and pass^k of both."""
     (tmp_path / "config.py").write_text(CONFIG, "utf-8")
     (tmp_path / "own.py").write_text("def add(a: int) -> int:\n    return a + 1\n", "utf-8")
-    rows = [{"question": "one", "answer": "2"}, {"question": "none", "answer": "2"}]
+    rows = [{"question": "one", "answer": "2"}, {"question": "nil", "answer": "2"}]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     done = run_cli("run", "config.py", "-w", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -153,7 +153,7 @@ def test_trajectories_are_scored_beside_answers_and_over_repeats(tmp_path: Path)
 
 
 CONFIG = """
-answers = {r'(?s)one.*2': '2', 'one': dict(tool_calls=[dict(name='add', arguments=dict(a=1))]), 'none': '2'}
+answers = {r'(?s)one.*2': '2', 'one': dict(tool_calls=[dict(name='add', arguments=dict(a=1))]), 'nil': '2'}
 models = [dict(type='ScriptedModel', abbr='model', answers=answers)]
 datasets = [dict(type='LocalDataset', abbr='tasks', path='rows.jsonl', k=[1, 2], n=3,
     reader_cfg=dict(input_columns=['question'], output_column='answer'),

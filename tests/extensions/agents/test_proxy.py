@@ -12,10 +12,11 @@ import aiohttp
 import openai
 import pytest
 
+from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, read_chat, read_messages, read_responses
-from ais_prompt.extensions.agents.limits import Limits
-from ais_prompt.extensions.agents.proxy import Endpoint, Proxy
-from ais_prompt.extensions.agents.session import AgentSession
+from ais_prompt.extensions.agents.proxy import Proxy
+from ais_prompt.extensions.agents.sample_limits import SampleLimits
+from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.api.chat import CHAT
 from ais_prompt.models.api.messages import MESSAGES
@@ -54,7 +55,7 @@ class Asker:
 class Stage:
     """A proxy with one session."""
 
-    def __init__(self, session: AgentSession, endpoint: Endpoint, asker: Asker, proxy: Proxy) -> None:
+    def __init__(self, session: AgentSession, endpoint: AgentEndpoint, asker: Asker, proxy: Proxy) -> None:
         self.session, self.endpoint, self.asker, self.proxy = session, endpoint, asker, proxy
 
     def client(self) -> openai.AsyncOpenAI:
@@ -62,12 +63,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(limits: Limits | None = None, **script: Any) -> AsyncIterator[Stage]:
+async def staged(limits: SampleLimits | None = None, **script: Any) -> AsyncIterator[Stage]:
     model = ScriptedModel({**SCRIPT, **script})
     asker, proxy = Asker(model), Proxy(model, "scripted")
     await proxy.start()
     request = Request("id1", "question", Decoding(10))
-    session = AgentSession(request, asker, model, limits or Limits(), asyncio.Semaphore(4))
+    session = AgentSession(request, asker, model, limits or SampleLimits(), asyncio.Semaphore(4))
     try:
         yield Stage(session, proxy.enter(session), asker, proxy)
     finally:
@@ -190,12 +191,12 @@ async def post(url: str, body: Any, headers: Mapping[str, str]) -> tuple[int, An
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (Limits(max_steps=2), "max_steps=2"),
-        (Limits(max_tokens_total=5), "max_tokens_total=5"),
-        (Limits(max_cost=5e-6), "max_cost=5e-06"),
+        (SampleLimits(max_steps=2), "max_steps=2"),
+        (SampleLimits(max_tokens_total=5), "max_tokens_total=5"),
+        (SampleLimits(max_cost=5e-6), "max_cost=5e-06"),
     ],
 )
-def test_a_limit_ends_the_sample_and_is_its_failure(limits: Limits, words: str) -> None:
+def test_a_limit_ends_the_sample_and_is_its_failure(limits: SampleLimits, words: str) -> None:
     async def test() -> None:
         async with staged(limits) as stage, stage.client() as client:
             asked: Any = {"model": "m", "messages": WORDS["messages"]}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.agents.tools import run_tool, tools_of
+from ais_prompt.extensions.agents.own_tools import run_tool, tools_of
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.types import Prediction
 from tests.extensions.agents import own_tools
@@ -122,7 +122,7 @@ def test_the_model_calls_tools_until_it_answers(tmp_path: Path) -> None:
     found = predictions(tmp_path)
     assert [found[question].prediction for question in questions] == ["done", "done", "done", None, None]
     [called] = called_tools(found["the sum"].completions[0].trajectory)
-    assert called == ("add", {"a": 2, "b": 3}, "5")
+    assert called == ("add", {"a": 2, "b": 3}, "5", 0)
     failures = [found[question].completions[0].failure for question in questions[3:]]
     assert [failure.kind for failure in failures if failure] == ["agent_limit", "tool_timeout"]
     assert len(found["no end"].completions[0].trajectory) == 4

@@ -84,7 +84,7 @@ def expected(server: MockServer, kind: str) -> list[str]:
     async def ask() -> list[Completion]:
         await model.open()
         try:
-            return await asyncio.gather(*map(model.complete, requests()))
+            return list(await asyncio.gather(*map(model.complete, requests())))
         finally:
             await model.aclose()
 

@@ -177,6 +177,24 @@ def test_answers_are_compared_with_those_of_another_model(
     assert run.scores["win_rate"]["value"] == rate
 
 
+def test_metrics_are_the_means_over_several_base_models(folder: Path) -> None:
+    """A summarizer reads what the judge says; no function does."""
+    given = {str(n): {"prediction": f"other {n}"} for n in range(4)}
+    (folder / "old" / "other.json").write_text(json.dumps(given))
+    described = dataset(
+        None,
+        "1: {prediction} 2: {prediction2}",
+        mode="m2n",
+        base_models=[{"abbr": "old"}, {"abbr": "other"}],
+        given_pred=[{"abbr": "old", "path": "./old"}, {"abbr": "other", "path": "./old/other.json"}],
+        summarizer={"type": "opencompass.summarizers.CompassBenchSummarizer"},
+    )
+    judge = {"answers": {"1: old": '"choice": "B++"', "1: other 0": '"choice": "A+"'}, "default": '"choice": "A=B"'}
+    run = Run(folder, described, judge)
+    found = {name: score["value"] for name, score in run.scores.items()}
+    assert found == {"score": 43.75, "old/score": 100.0, "other/score": -12.5}, run.shown
+
+
 def test_a_range_of_rows_is_compared_with_the_same_rows(folder: Path) -> None:
     described = dataset(
         "judged.duels",

@@ -48,6 +48,11 @@ def test_a_rating_is_read_by_the_function_of_the_peer() -> None:
     assert notes == ["'summarizer' is not used: the summary is that of every run"]
 
 
+def test_the_answers_of_a_base_model_are_in_a_file_of_the_last_part_of_a_name() -> None:
+    evaluator, _, _ = rated(**comparison(abbr="language/chat"))
+    assert evaluator["baselines"] == [{"abbr": "old", "path": "./data/old/chat.json"}]
+
+
 @pytest.mark.parametrize(
     ("keys", "baselines", "order"),
     [

@@ -151,14 +151,15 @@ class PeerJudgeEvaluator:
         """Return what the summarizer and the function say of the replies, and of each answer if it is judged alone."""
         metrics: dict[str, float] = {}
         each: Mapping[str, Sequence[float]] = {}
-        if self._summarizer:
-            replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
-            metrics = SUMMARIES[self._summarizer](Judgements(replies, base, self._kwargs))
         if self._function:
             call = JudgedCall(self._function, self._kwargs, output, batch.model, rows)
             found = call_peer(call, self._function, SCORE_SECONDS)
-            metrics |= {name: one for name, one in found["metrics"].items() if name not in metrics}
+            metrics = found["metrics"]
             each = found["each"] if not base and len(output) == len(batch.predictions) else {}
+        if self._summarizer:
+            replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
+            first = SUMMARIES[self._summarizer](Judgements(replies, base, self._kwargs))
+            metrics = first | {name: value for name, value in metrics.items() if name not in first}
         return BatchVerdict(metrics, each)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone

@@ -18,6 +18,7 @@ function drawRunFilters() {
   byId("status").append(el("option", { value: "" }, say("All states")), ...statuses.map((status) => el("option", { value: status }, plain(say(status)))));
   byId("order").append(...Object.entries({ newest: "newest first", name: "by name", score: "best first" }).map(([value, label]) => el("option", { value }, say(label))));
   for (const id of ["query", "status", "order"]) byId(id).addEventListener("input", drawRuns);
+  byId("compare").hidden = data.is_static;
   byId("compare").addEventListener("click", () => { location.href = `/compare?${new URLSearchParams([...chosen].map((address) => ["run", address]))}`; });
 }
 
@@ -55,7 +56,7 @@ function runRow(run) {
   const when = run.started ? moment(run.started) : run.time;
   const name = el("a", { href: run.address }, plain(run.name));
   const box = el("input", { type: "checkbox", "aria-label": say("Compare {name}", { name: `${plain(run.name)} ${plain(when)}` }), checked: chosen.has(run.address), onchange: () => choose(run.address, box.checked) });
-  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when)), changesText(run)), el("td", {}, scoreList(run), Object.values(FURTHER).map((tab) => tab.listed(run))), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
+  return el("tr", {}, el("th", { scope: "row" }, data.is_static ? null : el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when)), changesText(run)), el("td", {}, scoreList(run), Object.values(FURTHER).map((tab) => tab.listed(run))), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
 }
 
 /** "Since the run before: temperature: 0.0 → 0.7", of a run whose config differs from that of the run of its name before it. */

@@ -76,7 +76,7 @@ function answerBlock(chunk, answer, reading) {
   const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, say("{one}, {other}", { one: say("Thinking"), other: counted(answer.thinking.length, "line") })), eitherText(textOf(chunk, answer.thinking), true))] : [];
   const failure = answer.failure ? [el("p", { class: "failure" }, el("b", {}, plain(answer.failure.kind)), " ", ...visible(answer.failure.message))] : [];
   const text = answer.text ? [el("div", { class: "answer" }, eitherText(textOf(chunk, answer.text), true, reading))] : [];
-  return [...thinking, ...failure, ...text, ...(answer.tool_calls ?? []).map((call) => toolCall(chunk, call)), el("p", { class: "facts soft" }, answerFacts(answer).join(" · "))];
+  return [...thinking, ...failure, ...text, ...(answer.tool_calls ?? []).map((call) => toolCall(chunk, call)), el("p", { class: "facts soft" }, answerFacts(answer).join(" · ")), ...(answer.steps ? [stepsPart(chunk, answer.steps)] : []), ...(answer.files ? [filesPart(chunk, answer.files)] : [])];
 }
 
 /** A call of a tool that the model asked for, its arguments indented if they are JSON. */

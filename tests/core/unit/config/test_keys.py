@@ -15,7 +15,10 @@ from ais_prompt.extension import missing_extension
 
 PART: Final = {"type": "A"}
 ROLE: Final = {"role": "BOT", "begin": "<", "end": ">", "prompt": "{a}", "generate": True, "api_role": "BOT"}
-PRICE: Final = {"input": 1, "output": 2.5, "currency": "EUR", "per": 1000}
+PRICE: Final = {
+    **{"input": 1, "output": 2.5, "currency": "EUR", "per": 1000, "source": "a table"},
+    **{"cached_input": 0.5, "cache_write": 1.5, "reasoning": 3, "batch": 0.5},
+}
 JUDGE: Final = {**PART, "judge_cfg": {**PART, "abbr": "j", "price": PRICE}, "prompt_template": PART}
 GROUP: Final = {
     **{"name": "all", "subsets": ["x", ["y", "accuracy"]], "weights": {"x": 1, "y": 2}, "metric": "mean"},
@@ -77,6 +80,8 @@ WHOLE: Final[dict[str, Any]] = {  # with parts in common: `changed` copies each
     },
     "gates": ["accuracy >= 80%"],
     "budget": {"max_requests": 1, "max_tokens_total": 2, "max_cost": 3},
+    "track": {"to": "mlflow", "project": "p", "samples": 5, "offline": True, "uri": "file:///tmp/x"},
+    "notify": {"to": "$CHAT", "only_failures": True},
     "perf": {
         **{"load": "rate", "open_loop": True, "seed": 1, "time_scale": 2, "users": 3, "think_seconds": 0.5},
         **{"unique": True, "warmups": 0, "pressure_seconds": 3, "stage": "total", "stats": ["Average"], "duration": 9},

@@ -59,6 +59,9 @@ HINTS = {
     ),
     "  summary       all of this as txt, csv, md and json": "  summary       以上内容的 txt、csv、md 和 json",
     "score: n  failed": "score: n  failed",
+    "Warning: a\n  where: b\n  summary       all of this as txt, csv, md and json": (
+        "Warning: a\n  where: b\n  summary       以上内容的 txt、csv、md 和 json"
+    ),
     "": "",
 }
 

@@ -29,7 +29,7 @@ def run(project: Project, unread: int) -> str:
 
 def test_an_answer_that_was_not_read_is_shown_with_its_end(project: Project) -> None:
     found = run(project, 2)
-    assert r"  2 no answer   'I would rather\nnot say.'    aisprompt view eval" in found.splitlines(), found
+    assert r"  2 no answer  'I would rather\nnot say.'  aisprompt view eval" in found.splitlines(), found
 
 
 def test_an_empty_cell_is_told_where_an_editor_finds_it(project: Project) -> None:

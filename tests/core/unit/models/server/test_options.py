@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ais_prompt import OpenAIChatModel
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models import PRESETS, GpuPool, ServerToStart, address_of, cache_identity, read_server, visible_gpus
+from ais_prompt.models import (
+    PRESETS,
+    GpuPool,
+    ServerToStart,
+    address_of,
+    cache_identity,
+    gpu_variable,
+    read_server,
+    visible_gpus,
+)
 
 COMMAND = "serve {model} --port {port}"
 
@@ -103,6 +113,31 @@ def test_too_few_gpus_are_an_error_before_the_run(monkeypatch: pytest.MonkeyPatc
         wanted.preflight()
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a config from a machine with GPUs works on one without
     wanted.preflight()
+
+
+NPUS = """\tTotal Count                    : 2
+
+\tNPU ID                         : 0
+\tChip Count                     : 2
+
+\tNPU ID                         : 1
+\tChip Count                     : 2
+"""
+
+
+@pytest.mark.process
+def test_npus_of_ascend_are_found_and_handed_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "npu-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{NPUS}END\n")
+    program.chmod(0o755)
+    for variable in ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: str(program) if name == "npu-smi" else None)
+    assert (gpu_variable(), visible_gpus()) == ("ASCEND_RT_VISIBLE_DEVICES", ("0", "1", "2", "3"))
+    monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", "4,5")
+    assert (gpu_variable(), visible_gpus()) == ("ASCEND_RT_VISIBLE_DEVICES", ("4", "5"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert (gpu_variable(), visible_gpus()) == ("CUDA_VISIBLE_DEVICES", ("1",))
 
 
 @pytest.mark.parametrize(

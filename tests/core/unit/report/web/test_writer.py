@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
 from ais_prompt.report import ServedReport
-from ais_prompt.report.web import write_report, writer
+from ais_prompt.report.web import forget_report, write_report, writer
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.core.unit.report.web.making import make_run, prediction, scored
 from tests.core.unit.report.web.reading import Report, read_report, with_texts
@@ -241,6 +241,7 @@ def test_the_samples_are_in_the_file_up_to_a_size_and_else_in_view_alone(
     monkeypatch.setattr(writer, "CHUNK_SAMPLES", 10)
     for most, has_samples in ((1_000_000, True), (500, False)):
         monkeypatch.setattr(writer, "MOST_BYTES", most)
+        forget_report(folder)
         write_report(folder)
         report = read_report(folder.report)
         assert report.data["has_samples"] == has_samples

@@ -16,10 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, ModelError
-from ais_prompt.extensions.agents.agent import Agent
+from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.endpoint import HOST, AgentEndpoint
 from ais_prompt.extensions.agents.folder import left_files, write_files
-from ais_prompt.extensions.agents.proxy import HOST, Endpoint
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, Request, prompt_to_json
@@ -52,16 +52,17 @@ class CommandModel(Agent):
         command: words of the command, without a shell. ``{question}`` in a word is the prompt as a text, ``{folder}``
             the folder of the sample, ``{base_url}`` and ``{api_key}`` the address and the key. A word that names a file
             of the working directory gets its full path.
-        model: as in `Agent`.
+        model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         answer: where the answer is: ``stdout``, all that the program prints; ``file:NAME``, a file that it leaves;
             ``json:KEY``, a key of the JSON object in its last line.
         environment: further variables of the program.
         files: column of the files that a row brings, name → text, ``{'base64': ...}`` or ``{'path': ...}``.
         keep_files: bytes of the files that the program leaves, which are kept with the answer.
-        options: those of `Agent`.
+        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
+            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``.
 
     Raises:
-        ConfigError: there is no such form of answer, or no command; or as `Agent`.
+        ConfigError: there is no such form of answer, or no command; the model cannot be made, or a number is too small.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class CommandModel(Agent):
         self._program()
         super().preflight()
 
-    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:
+    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:
         """Run the program to its end."""
         prompt = prompt_to_json(request.prompt)
         question = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
@@ -148,7 +149,7 @@ class CommandModel(Agent):
             raise ConfigError(f"there is no program {self.command[0]!r}", where="command", fix=fix)
         return str(Path(found).absolute())
 
-    def _words(self, question: str, folder: Path, endpoint: Endpoint) -> list[str]:
+    def _words(self, question: str, folder: Path, endpoint: AgentEndpoint) -> list[str]:
         values = {
             "{question}": question,
             "{folder}": str(folder),
@@ -157,7 +158,7 @@ class CommandModel(Agent):
         }
         return [self._program(), *(_filled(_absolute(word), values) for word in self.command[1:])]
 
-    def _variables(self, endpoint: Endpoint) -> dict[str, str]:
+    def _variables(self, endpoint: AgentEndpoint) -> dict[str, str]:
         spared = {
             name: ",".join(filter(None, (os.environ.get(name), HOST, "localhost"))) for name in ("NO_PROXY", "no_proxy")
         }

@@ -10,7 +10,7 @@ from collections import Counter
 from msgspec.structs import replace
 
 from ais_prompt.extensions.agents.heard import Heard
-from ais_prompt.extensions.agents.limits import Limits
+from ais_prompt.extensions.agents.sample_limits import SampleLimits
 from ais_prompt.extensions.agents.trajectory import AskedStep, cost_of, total_usage, trajectory_of
 from ais_prompt.models import Asker, AsyncModel
 from ais_prompt.types import (
@@ -44,7 +44,7 @@ class AgentSession:
     """
 
     def __init__(
-        self, request: Request, ask: Asker, asked: AsyncModel, limits: Limits, places: asyncio.Semaphore
+        self, request: Request, ask: Asker, asked: AsyncModel, limits: SampleLimits, places: asyncio.Semaphore
     ) -> None:
         self.token = f"sample-{secrets.token_urlsafe(24)}"
         self.sample_id = request.sample_id

@@ -6,20 +6,23 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.extensions.agents.asked_model import make_asked
-from ais_prompt.extensions.agents.limits import SECONDS, STEPS, Limits
-from ais_prompt.extensions.agents.proxy import Endpoint, Proxy
-from ais_prompt.extensions.agents.session import AgentSession
+from ais_prompt.extensions.agents.endpoint import AgentEndpoint
+from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
+from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import Asker, PromptStyle, check_at_least
 from ais_prompt.postprocess import ToolFormat
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils import counted
+
+if TYPE_CHECKING:
+    from ais_prompt.extensions.agents.proxy import Proxy
 
 MOST_TOKENS = 4096
 """Part of each request of an inferencer. The agent decides how long its answers are."""
@@ -29,7 +32,7 @@ class Agent(ABC):
     """The base of all agents.
 
     Args:
-        model: the model that the agent asks, as in ``models``: ``dict(type='OpenAIChatModel', model='...')``.
+        model: the model that the agent asks, a dict like those of ``models``.
         version: tells the agent from its earlier and later versions; answers of another version are not reused.
         max_concurrency: samples at the same time. How many requests the model gets at a time is its own option.
         max_steps, max_tokens_total, max_cost, timeout: limits of a sample: requests to the model, tokens of all of
@@ -71,7 +74,7 @@ class Agent(ABC):
         self.asked = make_asked(model, parser)
         self.max_concurrency = max_concurrency
         self.max_out_len = max_out_len
-        self.limits = Limits(max_steps, max_tokens_total, max_cost, timeout)
+        self.limits = SampleLimits(max_steps, max_tokens_total, max_cost, timeout)
         self.version = version
         self._needs_calls = needs_calls
         self._name = str(model.get("model") or model.get("path") or model["type"])
@@ -84,7 +87,7 @@ class Agent(ABC):
         """Return what tells the agent from others, as plain JSON values."""
 
     @abstractmethod
-    async def run(self, request: Request, endpoint: Endpoint, row: Mapping[str, Any]) -> Completion:
+    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:
         """Let the agent answer one sample. A failure is returned, not raised.
 
         Args:
@@ -130,6 +133,8 @@ class Agent(ABC):
         Raises:
             ModelError: the model cannot be used, or the port is in use.
         """
+        from ais_prompt.extensions.agents.proxy import Proxy
+
         await self.asked.open()
         self._places = asyncio.Semaphore(self.asked.max_concurrency)
         self._proxy = Proxy(self.asked, self._name, self._port)

@@ -7,8 +7,8 @@ from msgspec import Struct
 STEPS, SECONDS = 50, 600.0
 
 
-class Limits(Struct, frozen=True):
-    """Limits of a sample. One that is reached ends the sample as a failure, which says the limit.
+class SampleLimits(Struct, frozen=True):
+    """SampleLimits of a sample. One that is reached ends the sample as a failure, which says the limit.
 
     Attributes:
         max_steps: requests to the model.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from msgspec import Struct
 
@@ -194,9 +194,9 @@ def _matched(calls: Sequence[CalledTool], tools: Sequence[ExpectedTool]) -> bool
 class StateEvaluator(_BatchOnly):
     """Score what an agent left behind, with a function of your own.
 
-    The function takes what was left, a mapping with ``answer``, ``files`` (name → text, bytes, or None beyond the limit
-    of `CommandModel`), ``tools`` (the calls, each with ``name``, ``arguments``, ``result``), and the row. It returns a
-    number, a truth value, or a mapping of numbers::
+    The function takes what was left, and the row: a mapping with ``answer``, ``files`` (name → text, bytes, or None
+    beyond the limit of `CommandModel`) and ``tools`` (the calls, each with ``name``, ``arguments``, ``result`` and
+    ``step``). It returns a number, a truth value, or a mapping of numbers::
 
         def is_fixed(left, row):
             return 'return a + b' in (left['files'].get('sum.py') or '')
@@ -210,6 +210,8 @@ class StateEvaluator(_BatchOnly):
     Raises:
         ConfigError: there is no such function.
     """
+
+    runs_code: ClassVar = True
 
     def __init__(self, function: str | Callable[..., Any], metric: str = "state") -> None:
         self.function = function if callable(function) else import_dotted(function.replace(":", "."))

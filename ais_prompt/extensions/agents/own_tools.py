@@ -27,7 +27,7 @@ _ARG: Final = re.compile(r"^\s*(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
 _FORM: Final = "write a function, 'module:function', dict(function='module:function', effects=False) or dict(mcp=…)"
 
 
-class Tool(Struct, frozen=True):
+class OwnTool(Struct, frozen=True):
     """A tool that a model may call.
 
     Attributes:
@@ -53,14 +53,14 @@ class Tool(Struct, frozen=True):
         return f"{self.name}({', '.join(properties)})"
 
 
-def tools_of(given: Sequence[Any]) -> list[Tool]:
+def tools_of(given: Sequence[Any]) -> list[OwnTool]:
     """Return the tools of a config; MCP servers are started for theirs.
 
     Raises:
         ConfigError: one is no tool, has parameters that JSON has no words for, or shares its name with another.
         MissingExtra: the package for MCP servers is not installed.
     """
-    found: list[Tool] = []
+    found: list[OwnTool] = []
     for place, one in enumerate(given):
         try:
             found += _tools(one)
@@ -73,21 +73,23 @@ def tools_of(given: Sequence[Any]) -> list[Tool]:
     return found
 
 
-def _tools(given: Any) -> list[Tool]:
+def _tools(given: Any) -> list[OwnTool]:
     if callable(given) or isinstance(given, str):
         return [_function_tool(given)]
     if isinstance(given, Mapping) and given.keys() <= {"function", "effects"} and "function" in given:
         return [_function_tool(given["function"], has_effects=bool(given.get("effects", True)))]
     if isinstance(given, Mapping) and given.keys() <= {"mcp", "effects", "only"} and "mcp" in given:
         return [
-            Tool(name, description, schema, call, effects if given.get("effects") is None else bool(given["effects"]))
+            OwnTool(
+                name, description, schema, call, effects if given.get("effects") is None else bool(given["effects"])
+            )
             for name, description, schema, call, effects in mcp_tools(given["mcp"])
             if name in given.get("only", (name,))
         ]
     raise ConfigError(f"this is no tool: {given!r:.80}", fix=_FORM)
 
 
-def _function_tool(given: str | Callable[..., Any], *, has_effects: bool = True) -> Tool:
+def _function_tool(given: str | Callable[..., Any], *, has_effects: bool = True) -> OwnTool:
     function = given if callable(given) else import_dotted(given.replace(":", "."))
     name = getattr(function, "__name__", type(function).__name__)
     where = defined_at(function)
@@ -105,7 +107,7 @@ def _function_tool(given: str | Callable[..., Any], *, has_effects: bool = True)
         raise ConfigError(what, where=where, fix="use str, int, float, bool, list, dict or a dataclass") from None
     summary, arguments = _described(inspect.getdoc(function) or "")
     schema = _with_descriptions({"type": "object", "properties": {}, **schema}, arguments)
-    return Tool(name, summary, schema, _caller(adapter), has_effects)
+    return OwnTool(name, summary, schema, _caller(adapter), has_effects)
 
 
 def _caller(adapter: TypeAdapter[Any]) -> Callable[[Mapping[str, Any], float], str]:
@@ -122,7 +124,7 @@ async def _awaited(value: Any, seconds: float) -> Any:
     return await asyncio.wait_for(value, seconds)
 
 
-def run_tool(tool: Tool, arguments: str, timeout: float) -> Completion:
+def run_tool(tool: OwnTool, arguments: str, timeout: float) -> Completion:
     """Call a tool, and return its result as the text. What it raises is a result too; only hanging is a failure.
 
     Args:

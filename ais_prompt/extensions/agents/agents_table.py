@@ -1,0 +1,106 @@
+"""The table of agents: what each of them scored and needed, with intervals."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ais_prompt.extensions.agents.trajectory import called_tools
+from ais_prompt.metrics import t_quantile
+from ais_prompt.report import StoredResults, StoredTask
+from ais_prompt.types import Completion
+
+MEASURES = ("steps", "tool_calls", "tokens", "cost", "seconds")
+
+
+class Needed(Struct, frozen=True):
+    """The mean of a measure over the samples.
+
+    Attributes:
+        mean: of the samples.
+        low, high: 95 % interval of the mean (Student's t); None with fewer than two samples.
+    """
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+
+
+class AgentRow(Struct, frozen=True):
+    """One agent on one dataset.
+
+    Attributes:
+        agent, dataset: ``abbr`` of both.
+        samples: answers with a trajectory, each repeat for itself.
+        failed: answers without a result among them.
+        metric, score: the headline, from 0 to 1 or as the evaluator has it; None if it was not scored.
+        low, high: interval of the score; None without one.
+        steps, tool_calls, tokens, cost, seconds: what a sample needed; None where it is not known.
+    """
+
+    agent: str
+    dataset: str
+    samples: int
+    failed: int
+    metric: str
+    score: float | None
+    low: float | None
+    high: float | None
+    steps: Needed | None
+    tool_calls: Needed | None
+    tokens: Needed | None
+    cost: Needed | None
+    seconds: Needed | None
+
+
+def agent_rows(run: StoredResults) -> Iterator[AgentRow]:
+    """Yield a row for each task of a run that has trajectories.
+
+    Raises:
+        StoreError, DataError: a file cannot be read.
+    """
+    for task in run.tasks:
+        completions = [one for sample in task.samples() for one in sample.prediction.completions if one.trajectory]
+        if completions:
+            yield _row(task, completions)
+
+
+def _row(task: StoredTask, completions: Sequence[Completion]) -> AgentRow:
+    main = task.scores[0] if task.scores else None
+    low, high = (main.interval if main is not None else None) or (None, None)
+    costs = [_cost(one) for one in completions]
+    return AgentRow(
+        task.model,
+        task.dataset,
+        len(completions),
+        sum(one.failure is not None for one in completions),
+        "" if main is None else main.metric,
+        None if main is None else main.value,
+        low,
+        high,
+        needed(len(one.trajectory) for one in completions),
+        needed(len(called_tools(one.trajectory)) for one in completions),
+        needed((one.usage.prompt_tokens or 0) + (one.usage.completion_tokens or 0) for one in completions),
+        needed(cost for cost in costs if cost is not None),
+        needed(one.seconds for one in completions),
+    )
+
+
+def needed(values: Iterable[float]) -> Needed | None:
+    """Return the mean of values with its interval; None without any."""
+    found = list(map(float, values))
+    if not found:
+        return None
+    mean, count = statistics.fmean(found), len(found)
+    if count < 2:
+        return Needed(mean)
+    half = t_quantile(0.975, count - 1) * statistics.stdev(found) / math.sqrt(count)
+    return Needed(mean, mean - half, mean + half)
+
+
+def _cost(completion: Completion) -> float | None:
+    costs = [call.cost for call in completion.trajectory if call.cost is not None]
+    return sum(costs) if costs else None

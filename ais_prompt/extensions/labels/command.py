@@ -1,0 +1,64 @@
+"""``aisprompt labels``: what people labelled in a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
+
+
+@click.command(cls=Verb)
+@click.argument("run", shell_complete=complete_run)
+@click.option("--task", metavar="MODEL/DATASET", help="Only this task.")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the labels of a task on which all people agree, for judge-check --labels.",
+)
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@json_option
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def labels(
+    run: str,
+    task: str | None,
+    output: Path | None,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001  # read by `Verb`
+) -> None:
+    """Count the labels of people in a run, how far they agree, and what the score is by them.
+
+    `aisprompt view RUN --label` makes labels. The corrected share is that of right answers among all, from labels of
+    answers that were drawn at random; the next labels are those that make its interval narrowest.
+    """
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.extensions.labels.label_files import write_label_file
+    from ais_prompt.extensions.labels.labelled import tasks_to_label
+    from ais_prompt.extensions.labels.measured import measure
+    from ais_prompt.store import locate_run
+
+    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    found = [one for stored in tasks_to_label(folder, task) if (one := measure(folder, stored)) is not None]
+    if not found:
+        what = "no answer of this run has a label"
+        raise ConfigError(what, where=str(folder.root), fix=f"aisprompt view {run} --label")
+    if output is not None:
+        if len(found) > 1:
+            names = ", ".join(one.task for one in found)
+            raise ConfigError(f"there are labels of {len(found)} tasks", where="-o", fix=f"add --task, one of: {names}")
+        write_label_file(output, found[0].agreed)
+    offer(
+        folder=str(folder.root),
+        tasks=[one.to_json() for one in found],
+        files=[] if output is None else [str(output)],
+    )
+    if not wants_json():
+        for one in found:
+            echo("\n".join(one.lines()))
+        if output is not None:
+            echo(f"{output}: {len(found[0].agreed):,} labels")

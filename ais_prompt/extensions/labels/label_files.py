@@ -1,0 +1,81 @@
+"""The files of labels in a run folder: one for each person and task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from ais_prompt.errors import StoreError
+from ais_prompt.store import RunFolder, reading, replacing, safe_name
+
+Selection: TypeAlias = Literal["random", "disagreed"]
+"""How an answer was chosen: drawn at random, or because judges disagree."""
+FOLDER: Final = "labels"
+
+
+class Label(Struct, frozen=True):
+    """A row of a file of labels.
+
+    Attributes:
+        id: of the sample.
+        label: whether the answer is right.
+        comment: of the person.
+        selection: how the answer was chosen.
+    """
+
+    id: str
+    label: bool
+    comment: str = ""
+    selection: Selection = "random"
+
+
+def labels_file(folder: RunFolder, model: str, dataset: str, name: str) -> Path:
+    """Return where the labels of a person are."""
+    return folder.root / FOLDER / safe_name(model) / safe_name(dataset) / f"{safe_name(name)}.jsonl"
+
+
+def read_label_file(path: Path) -> dict[str, Label]:
+    """Return sample → label, in the order of labelling; none if there is no file.
+
+    Raises:
+        StoreError: it cannot be read, or is no file of labels.
+    """
+    if not path.exists():
+        return {}
+    with reading(path, fix="move it away, and label again"):
+        lines = path.read_bytes().splitlines()
+    try:
+        rows = [msgspec.json.decode(line, type=Label) for line in lines if line.strip()]
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"it has no labels: {error}", where=str(path), fix="move it away, and label again") from None
+    return {row.id: row for row in rows}
+
+
+def write_label_file(path: Path, labels: Mapping[str, Label]) -> None:
+    """Write all labels of a person, whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written; the file is as before.
+    """
+    with replacing(path, json=True) as stream:
+        stream.write("".join(f"{_line(one)}\n" for one in labels.values()).encode())
+
+
+def people_of(folder: RunFolder, model: str, dataset: str) -> dict[str, dict[str, Label]]:
+    """Return person → their labels of a task.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    paths = sorted(labels_file(folder, model, dataset, "x").parent.glob("*.jsonl"))
+    return {path.stem: read_label_file(path) for path in paths}
+
+
+def _line(one: Label) -> str:
+    values: dict[str, Any] = msgspec.to_builtins(one)
+    return json.dumps(values, ensure_ascii=False)
