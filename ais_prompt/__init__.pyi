@@ -67,12 +67,12 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
-from ais_prompt.extensions.agents.command import CommandModel as CommandModel
-from ais_prompt.extensions.agents.evaluators import StateEvaluator as StateEvaluator
-from ais_prompt.extensions.agents.evaluators import TrajectoryEvaluator as TrajectoryEvaluator
+from ais_prompt.extensions.agents.command_model import CommandModel as CommandModel
 from ais_prompt.extensions.agents.function_agent import FunctionAgentModel as FunctionAgentModel
 from ais_prompt.extensions.agents.server_agent import ServerAgentModel as ServerAgentModel
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
+from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator as StateEvaluator
+from ais_prompt.extensions.agents.trajectory_scores import TrajectoryEvaluator as TrajectoryEvaluator
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator
@@ -81,6 +81,8 @@ from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
+from ais_prompt.extensions.benchmarks.live_code import LiveCodeBenchEvaluator as LiveCodeBenchEvaluator
+from ais_prompt.extensions.benchmarks.live_code import live_code_bench_postprocess as live_code_bench_postprocess
 from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator as LongBenchClassificationEvaluator,
 )
@@ -88,6 +90,7 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
+from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator as MrcrEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
 from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator

@@ -49,7 +49,7 @@ def show(
     from rich.cells import cell_len
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json, without_questions
+    from ais_prompt.comparison import difference_json
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
     from ais_prompt.steps import tell
     from ais_prompt.utils import is_quiet
@@ -79,8 +79,15 @@ def show(
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
+<<<<<<< HEAD
     groups = _variants(result, plan, holdout)
-    offer(variants=without_questions(groups))
+    if groups:
+=======
+    if groups := _variants(result, plan, holdout):
+>>>>>>> fast60
+        from ais_prompt.comparison import without_questions
+
+        offer(variants=without_questions(groups))
     if is_quiet():
         return
     if groups:
@@ -117,10 +124,10 @@ def show(
 
 def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:
     """Return the variants of a run; none if its config has none, or a file cannot be read."""
-    from ais_prompt.comparison import read_stored_run, variant_groups
-    from ais_prompt.errors import AisPromptError
-
     if any(task.spec.variant for task in plan.tasks):
+        from ais_prompt.comparison import read_stored_run, variant_groups
+        from ais_prompt.errors import AisPromptError
+
         with suppress(AisPromptError):  # the notes of the summary say it
             return variant_groups(read_stored_run(str(result.folder.root)), holdout)
     return ()

@@ -7,98 +7,25 @@ where the score is a mean and there are at most `MOST_TOGETHER` variants, else b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ais_prompt.comparison.differences import Difference, score_difference
-from ais_prompt.comparison.holdout import Holdout, held_out
+from ais_prompt.comparison.holdout import held_out
 from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores
-from ais_prompt.comparison.spent import Spent, on_front, spent_on
+from ais_prompt.comparison.spent import on_front, spent_on
+from ais_prompt.comparison.variant_group import Variant, VariantGroup
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics import LEVEL, max_t, optimism
-from ais_prompt.types import title_of
 
 MOST_TOGETHER: Final = 20
 """Variants up to which all pairs are drawn together, which takes seconds for more."""
-
-
-class Variant(Struct, frozen=True):
-    """One variant with its score.
-
-    Attributes:
-        settings: what distinguishes it: ``prompt`` and options.
-        model, dataset: the ``abbr`` of each, which name its files.
-        score, ci95_low, ci95_high: as in the summary; None where there is none.
-        n: answers requested.
-        behind: by how much the best variant is better, on the questions that both have answered; None for the best.
-        interval: of ``behind``; all intervals of a group hold together in 95 % of cases. None if unknown.
-        p_adjusted: p-value of ``behind``, corrected for all pairs of variants.
-        verdict: ``best``; ``worse`` than the best; ``unclear`` if the difference may be chance.
-        spent: what an answer takes on average.
-        front: in which units (``tokens``, ``thinking``, ``seconds``, ``cost``) no variant of the dataset has a better
-            score for as little.
-    """
-
-    settings: Mapping[str, Any]
-    model: str
-    dataset: str
-    score: float | None
-    ci95_low: float | None
-    ci95_high: float | None
-    n: int
-    behind: float | None = None
-    interval: tuple[float, float] | None = None
-    p_adjusted: float | None = None
-    verdict: str = "unclear"
-    spent: Spent = Spent()
-    front: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Its settings in words: ``short, ice_num=2``."""
-        return title_of(self.settings)
-
-
-class VariantGroup(Struct, frozen=True):
-    """One model on one dataset, with all its variants.
-
-    Attributes:
-        model, dataset: the names that the variants share.
-        metric: the main metric, and whether its values are parts of 1 (``fraction``) of which less is better.
-        variants: in the order of the config.
-        best: place of the best; None if fewer than two have scores.
-        common: questions that all have answered.
-        optimism: by how much the score of the best is too high because it is the best, in the unit of the score; None
-            if it is not known.
-        holdout: the choice on some questions and its score on the others; None if nothing was held out.
-        note: why variants cannot be compared; empty if they can.
-        questions: each common question, or its cluster, with the value of the best variant; empty in documents.
-    """
-
-    model: str
-    dataset: str
-    metric: str
-    fraction: bool
-    lower_is_better: bool
-    variants: tuple[Variant, ...]
-    best: int | None = None
-    common: int = 0
-    optimism: float | None = None
-    holdout: Holdout | None = None
-    note: str = ""
-    questions: tuple[tuple[str, float], ...] = ()
-
-
-def without_questions(groups: Sequence[VariantGroup]) -> list[VariantGroup]:
-    """Return the groups without their questions, which a document does not have."""
-    return [replace(one, questions=(), holdout=one.holdout and replace(one.holdout, questions=())) for one in groups]
 
 
 def variant_groups(run: StoredRun, holdout: float | None = None) -> list[VariantGroup]:

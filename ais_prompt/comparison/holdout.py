@@ -5,30 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
+from ais_prompt.comparison.variant_group import Holdout
 from ais_prompt.metrics import is_in_half, mean_interval, spread_of
-
-
-class Holdout(Struct, frozen=True):
-    """A choice, and its score on questions that had no part in it.
-
-    Attributes:
-        chosen: place of the variant that is best on the questions of the choice.
-        on: number of these questions.
-        score, ci95_low, ci95_high: of the chosen variant on the others.
-        n: number of the others.
-        questions: each of the others, or its cluster, with the value of the chosen variant; empty in documents.
-    """
-
-    chosen: int
-    on: int
-    score: float
-    ci95_low: float
-    ci95_high: float
-    n: int
-    questions: tuple[tuple[str, float], ...] = ()
 
 
 def held_out(scores: NDArray[np.float64], units: Sequence[str], share: float, best: float | None) -> Holdout | None:

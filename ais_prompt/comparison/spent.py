@@ -4,36 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, cast
-
-from msgspec import Struct
+from typing import cast
 
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.comparison.variant_group import UNITS, Spent
 from ais_prompt.models import approximate_tokens
 from ais_prompt.store import read_predictions
 from ais_prompt.types import ChatMessage, Prompt
-
-UNITS: Final = ("tokens", "thinking", "seconds", "cost")
-"""What an answer takes, in the order in which it is shown."""
-
-
-class Spent(Struct, frozen=True):
-    """What the answer to a question takes on average; None where it is not known.
-
-    Attributes:
-        tokens: of prompt and answer, thinking included.
-        thinking: tokens of the reasoning, as the server counts them.
-        seconds: from sending a request to the end of its answer, of all requests of the question.
-        cost: in ``currency``, for a model with a price.
-        estimated: whether tokens are estimates, because neither server nor tokenizer counted them.
-    """
-
-    tokens: float | None = None
-    thinking: float | None = None
-    seconds: float | None = None
-    cost: float | None = None
-    currency: str = ""
-    estimated: bool = False
 
 
 def spent_on(task: ScoredTask) -> Spent:

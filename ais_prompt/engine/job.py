@@ -216,7 +216,7 @@ class TaskJob:
         assert opened is not None
         show = self._open_progress if opened.total else silent_progress
         progress = self._shown.enter_context(show(task.name, opened.total, opened.resumed.known))
-        if opened.answers.has_answers:
+        if opened.resumed.known or opened.unused > 0:
             progress.resumed(_reuse_note(task, opened))
         watch = FailureWatch(has_answered=opened.resumed.known > 0)
         opened.session.progress = progress

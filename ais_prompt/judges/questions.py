@@ -128,14 +128,17 @@ def fields_of_questions(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     own = shown_answer(sample.extracted, prediction.origin_prompt)
-    if reference is None:
+    other = None if reference is None else reference(sample.sample_id, len(prediction.earlier))
+    if reference is not None and other is None:
+        return
+    if other is None or isinstance(evaluator, AsksInParts):
+        fields = judge_fields({}, own, sample.gold) if other is None else pair_fields({}, own, other, sample.gold)
         for part in parts_of(evaluator, sample.gold):
-            name = question_id(sample, prediction.earlier, part=part)
-            yield name, {**judge_fields({}, own, sample.gold), **part}
-    elif (other := reference(sample.sample_id, len(prediction.earlier))) is not None:
-        for swapped in ORDERS:
-            pair = (other, own) if swapped else (own, other)
-            yield question_id(sample, prediction.earlier, swapped=swapped), pair_fields({}, *pair, sample.gold)
+            yield question_id(sample, prediction.earlier, part=part), {**fields, **part}
+        return
+    for swapped in ORDERS:
+        pair = (other, own) if swapped else (own, other)
+        yield question_id(sample, prediction.earlier, swapped=swapped), pair_fields({}, *pair, sample.gold)
 
 
 def questions_about(

@@ -71,8 +71,8 @@ class Verdicts:
         if self._rivals is not None:
             return list(self._about_rivals(self._rivals, sample, prediction))
         missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
-        compares = self._judge.reference_answers is not None
         evaluator = self._task.dataset.evaluator
+        compares = self._judge.reference_answers is not None and not isinstance(evaluator, AsksInParts)
         questions = questions_about(sample, prediction.earlier, compares=compares, evaluator=evaluator)
         return [
             Replies(judge, [said.get(question, missing) for question in questions])

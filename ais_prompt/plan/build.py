@@ -19,6 +19,7 @@ from ais_prompt.config import expand
 from ais_prompt.data import Dataset, Reader, Retriever, find_data, load_dataset
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators import (
+    AsksInParts,
     Evaluator,
     HasJudgePrompt,
     JudgedBatchEvaluator,
@@ -307,6 +308,12 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
     Raises:
         ConfigError: they do not fit together.
     """
+    if isinstance(evaluator, AsksInParts) and (references := judge.reference_answers) is not None:
+        if references.models or judge.prompt_template is None:
+            what = "all models" if references.models else "a baseline that its own prompt does not show"
+            fix = "baseline=dict(column='...'), and a prompt_template with {prediction2}"
+            raise ConfigError(f"{part.type} compares with {what}", where=part.where, fix=fix)
+        return
     compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
     if compares != (judge.reference_answers is not None):
         raise ConfigError(

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of
-    from ais_prompt.report.web.variant_page import variants_part
+    from ais_prompt.report.web.variant_part import variants_part
     from ais_prompt.report.web.writer import forget_report, write_report
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -80,5 +80,5 @@ def is_of_program(kind: Any) -> bool:
 def _has_known_parts(task: TaskSpec) -> bool:
     """Return whether all parts that scoring uses, and parts within them, are ours and run no code of others."""
     scoring = (task.dataset.eval, task.dataset.infer.inferencer, task.model.pred_postprocessor)
-    kinds = list(part_types(msgspec.to_builtins(scoring)))
+    kinds = list(part_types(msgspec.to_builtins(scoring, enc_hook=str)))  # a function of the user is held by a text
     return all(is_of_program(kind) and not runs_code(str(kind).rpartition(".")[2]) for kind in kinds)

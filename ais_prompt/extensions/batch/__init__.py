@@ -20,8 +20,8 @@ EXTENSION: Final = Extension(
         ),
     },
     steps={
-        "begin": "model:begin",
-        "model": "model:in_batches",
+        "begin": "acting:begin",
+        "model": "acting:in_batches",
         "status": "ledger:status_lines",
         "translate": "options:translate",
     },

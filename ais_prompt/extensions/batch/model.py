@@ -25,7 +25,7 @@ from ais_prompt.models import (
 from ais_prompt.plan import Plan
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RequestKeys, RunFolder
-from ais_prompt.types import Activity, Completion, LikelihoodQuery, ModelSpec, Request
+from ais_prompt.types import Activity, Completion, LikelihoodQuery, Request
 from ais_prompt.utils import encode_plain, listed, part_class
 
 if TYPE_CHECKING:
@@ -33,15 +33,12 @@ if TYPE_CHECKING:
     from ais_prompt.extensions.batch.services import BatchService
 
 
-def in_batches(spec: ModelSpec, model: Model) -> Model | None:
-    """Return the model that is asked in batches, if its config says so; see `STEPS`.
+def batched(batch: BatchSpec, model: Model) -> Model:
+    """Return the model that is asked in batches.
 
     Raises:
         ConfigError: it cannot be asked in batches; the message says why.
     """
-    batch = spec.further.get("batch")
-    if batch is None:
-        return None
     if not has_batches(model):
         raise ConfigError(
             f"{part_class(model).__name__} cannot be asked in batches, only models behind OpenAI's or Anthropic's API",
@@ -63,8 +60,8 @@ def in_batches(spec: ModelSpec, model: Model) -> Model | None:
     return cast("Model", made)
 
 
-def begin(folder: RunFolder, plan: Plan, mode: str) -> None:
-    """Say where the batches of this run are recorded; see `STEPS`.
+def begin_run(folder: RunFolder, plan: Plan, mode: str) -> None:
+    """Say where the batches of this run are recorded.
 
     Raises:
         ConfigError: batches are under way, and their model is no longer asked in batches: all would be paid twice.

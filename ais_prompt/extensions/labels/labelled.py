@@ -14,7 +14,7 @@ from ais_prompt.types import SampleScore
 from ais_prompt.utils import digest, listed
 
 
-class Answer(NamedTuple):
+class AnswerToLabel(NamedTuple):
     """An answer to label.
 
     Attributes:
@@ -47,7 +47,7 @@ def tasks_to_label(folder: RunFolder, wanted: str | None) -> list[StoredTask]:
     return judged or list(tasks)
 
 
-def choose_answers(tasks: Sequence[StoredTask], number: int, name: str, *, disagreed: bool) -> list[Answer]:
+def choose_answers(tasks: Sequence[StoredTask], number: int, name: str, *, disagreed: bool) -> list[AnswerToLabel]:
     """Return the answers that a person labels.
 
     All people get the same answers, so that their agreement is known, each in an order of their own.
@@ -71,7 +71,7 @@ def choose_answers(tasks: Sequence[StoredTask], number: int, name: str, *, disag
     chosen = {(place, sample) for _, place, sample in sorted(keys)[:number]}
     selection: Selection = "disagreed" if disagreed else "random"
     answers = [
-        Answer(task, sample, selection)
+        AnswerToLabel(task, sample, selection)
         for place, task in enumerate(tasks)
         for sample in task.samples()
         if (place, sample.prediction.sample_id) in chosen

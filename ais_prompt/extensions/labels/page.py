@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.extensions.labels.label_files import Label, labels_file, people_of, read_label_file, write_label_file
-from ais_prompt.extensions.labels.labelled import Answer, choose_answers, tasks_to_label
+from ais_prompt.extensions.labels.labelled import AnswerToLabel, choose_answers, tasks_to_label
 from ais_prompt.extensions.labels.options import DRAWN
 from ais_prompt.extensions.labels.statistics import people_agree
 from ais_prompt.report import label_language, page_pieces, text_of_content
@@ -54,7 +54,7 @@ class LabelPage:
         StoreError: no labels can be written into the run folder.
     """
 
-    def __init__(self, folder: RunFolder, name: str, answers: Sequence[Answer]) -> None:
+    def __init__(self, folder: RunFolder, name: str, answers: Sequence[AnswerToLabel]) -> None:
         self._folder = folder
         self._name = name
         self._answers = answers
@@ -130,13 +130,13 @@ class LabelPage:
         found = people_agree(people)
         return None if found is None else {"answers": found.answers, "equal": found.equal, "alpha": found.alpha}
 
-    def _at(self, number: Any) -> Answer:
+    def _at(self, number: Any) -> AnswerToLabel:
         text = str(number)
         if not text.isdecimal() or int(text) >= len(self._answers):
             raise ConfigError(f"there is no answer {text:.20}", fix="open the page again")
         return self._answers[int(text)]
 
-    def _file(self, answer: Answer) -> Path:
+    def _file(self, answer: AnswerToLabel) -> Path:
         return labels_file(self._folder, answer.task.model, answer.task.dataset, self._name)
 
 

@@ -16,7 +16,7 @@ NEXT: Final = 20
 """Labels that an advice is about."""
 
 
-class Stratum(Struct, frozen=True):
+class VerdictStratum(Struct, frozen=True):
     """The answers with one verdict of the judge.
 
     Attributes:
@@ -48,7 +48,7 @@ class Corrected(Struct, frozen=True):
     high: float
 
 
-def strata_of(verdicts: Mapping[str, bool], labels: Mapping[str, bool]) -> tuple[Stratum, Stratum]:
+def strata_of(verdicts: Mapping[str, bool], labels: Mapping[str, bool]) -> tuple[VerdictStratum, VerdictStratum]:
     """Return the answers that the judge calls right, and those that it calls wrong.
 
     Args:
@@ -59,11 +59,11 @@ def strata_of(verdicts: Mapping[str, bool], labels: Mapping[str, bool]) -> tuple
     for verdict in (True, False):
         samples = [sample for sample, one in verdicts.items() if one is verdict]
         known = [labels[sample] for sample in samples if sample in labels]
-        found.append(Stratum(len(samples), len(known), sum(known)))
+        found.append(VerdictStratum(len(samples), len(known), sum(known)))
     return found[0], found[1]
 
 
-def corrected_share(strata: Sequence[Stratum]) -> Corrected | None:
+def corrected_share(strata: Sequence[VerdictStratum]) -> Corrected | None:
     """Return the share of right answers among all; None if answers with one of the verdicts have no label.
 
     It holds for labels of answers that were drawn at random among those with a verdict, also if more were drawn of one
@@ -87,7 +87,7 @@ def corrected_share(strata: Sequence[Stratum]) -> Corrected | None:
     return Corrected(value, max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
 
 
-def next_labels(strata: Sequence[Stratum], number: int = NEXT) -> list[int]:
+def next_labels(strata: Sequence[VerdictStratum], number: int = NEXT) -> list[int]:
     """Return how many of the next labels to spend on answers with each verdict.
 
     They make the interval of `corrected_share` narrowest: the labels of a verdict should be proportional to the number

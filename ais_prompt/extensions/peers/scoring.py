@@ -48,6 +48,11 @@ def translate_eval(
         dataset: whose it is; a judge that compares models is described there.
     """
     kept = translation.known(section, EVAL.names, DROPPED, where)
+    if isinstance(several := kept.get("evaluator"), list | tuple):  # the peers have one, this program may have more
+        rest = {key: value for key, value in kept.items() if key != "evaluator"}
+        each = [translate_eval({"evaluator": one}, where, translation, dataset) for one in several]
+        scorers = [{**one.pop("evaluator"), **one} for one in each if one]
+        return {**translate_eval(rest, where, translation, dataset), "evaluator": scorers}
     note_unread(kept.get("evaluator"), dataset, f"{where}.evaluator", translation)
     evaluator: Any = as_generic(kept.get("evaluator"))
     if last_name(evaluator) in SCORES_NOTHING:

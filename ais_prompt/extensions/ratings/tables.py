@@ -18,7 +18,7 @@ HEADER: Final = (
 )
 
 
-class Row(Struct, frozen=True):
+class EloRow(Struct, frozen=True):
     """The rating of a model on the scale of Elo.
 
     Attributes:
@@ -36,10 +36,10 @@ class Row(Struct, frozen=True):
         return "" if self.low is None or self.high is None else f"{self.low:.0f}–{self.high:.0f}"
 
 
-def rows_of(found: DatasetRatings) -> list[Row]:
+def rows_of(found: DatasetRatings) -> list[EloRow]:
     """Return a row for each model, the best first."""
     return [
-        Row(elo(one.rating), *((None, None) if one.interval is None else map(elo, one.interval)))
+        EloRow(elo(one.rating), *((None, None) if one.interval is None else map(elo, one.interval)))
         for one in found.ratings.models
     ]
 

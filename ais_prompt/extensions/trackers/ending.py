@@ -16,10 +16,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ais_prompt import __version__
-from ais_prompt.errors import ConfigError, MissingExtra
+from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extensions.trackers.options import NotifySpec, TrackSpec, addresses
 from ais_prompt.plan import Plan, stored_spec
-from ais_prompt.report import sample_rows
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, read_run_file
@@ -75,7 +74,10 @@ def check(folder: RunFolder, plan: Plan, mode: str) -> None:  # noqa: ARG001
 def tell_all(root: Path, rows: Sequence[Row]) -> None:
     """Send scores to the trackers, and a message; see `STEPS`."""
     folder = RunFolder(root)
-    spec = stored_spec(folder)
+    try:
+        spec = stored_spec(folder)
+    except AisPromptError:  # its config cannot be read any more: the run itself has said so
+        return
     trackers: Sequence[TrackSpec] = spec.sections.get("track", ())
     for one in trackers:
         _try(one.to, partial(_track, one, folder, spec, rows))
@@ -94,6 +96,8 @@ def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int
         rows: of its summary.
         most: most samples.
     """
+    from ais_prompt.report import sample_rows  # most runs have no tracker
+
     measures: dict[str, float] = {}
     for row in rows:
         if row.metric is not None:

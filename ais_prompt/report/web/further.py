@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ais_prompt.errors import AisPromptError
 from ais_prompt.extension import import_object
 from ais_prompt.steps import extensions
 from ais_prompt.store import RunFolder
+
+logger = logging.getLogger(__name__)
 
 
 class ReportTab(NamedTuple):
@@ -19,7 +23,7 @@ class ReportTab(NamedTuple):
         version: (run folder) → when the newest file was written, in nanoseconds since 1970; 0 if there is nothing to
             show yet.
         live: (run folder) → what goes on in a run that is running; None if that is nothing.
-        is_scored: whether the answers so far are scored while the run lasts.
+        is_scored: whether the tab is beside scores: the answers so far are scored while the run lasts.
     """
 
     data: Callable[[RunFolder], Mapping[str, Any]]
@@ -45,12 +49,20 @@ def tabs_of(folder: RunFolder) -> dict[str, ReportTab]:
 
 
 def further_data(folder: RunFolder) -> dict[str, Any]:
-    """Return the data of all tabs of a run.
+    """Return the data of all tabs of a run. A tab beside scores that cannot be read is left out.
 
     Raises:
-        StoreError: a file cannot be read.
+        StoreError: a file of a run without scores cannot be read.
     """
-    return {key: value for tab in tabs_of(folder).values() for key, value in tab.data(_run(folder)).items()}
+    found: dict[str, Any] = {}
+    for name, tab in tabs_of(folder).items():
+        try:
+            found |= tab.data(_run(folder))
+        except AisPromptError as error:
+            if not tab.is_scored:
+                raise
+            logger.warning("the report has no tab %r: %s", name, error)
+    return found
 
 
 def time_of_tabs(folder: RunFolder) -> int:

@@ -36,7 +36,7 @@ STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", 
 """In the order in which they are shown."""
 WORST_FIRST: Final = ("wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right")
 """In the order in which they are sorted."""
-VERSION: Final = 7
+VERSION: Final = 8
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""

@@ -185,8 +185,9 @@ def test_ratings_of_several_judges_have_a_mean(project: Project) -> None:
         ("dict(path='data')", "there is no run"),
         ("dict(colum='other')", "has an unknown key 'colum'"),
         ("dict()", "baseline names no answers"),
-        ("dict(column='other', model='old')", "baseline names both a column and a model"),
-        ("'other'", "is 'other' (str), not a dict"),
+        ("dict(column='other', model='old')", "baseline names answers of more than one kind"),
+        ("'other'", "the run has no model 'other' to compare with (there are new, old)"),
+        ("1", "is 1 (int), not a dict"),
     ],
 )
 def test_a_wrong_baseline_is_a_fault(project: Project, baseline: str, message: str) -> None:

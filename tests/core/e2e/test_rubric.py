@@ -136,6 +136,22 @@ def test_a_judge_without_a_prompt_of_its_own_needs_one(project: Project) -> None
     assert "has no 'prompt_template'" in done.stderr
 
 
+def test_reference_answers_are_shown_to_the_judge(project: Project) -> None:
+    more = ", baseline=dict(column='ideal')"
+    project.write_data([{**row, "ideal": f"hospital, {number} mg"} for number, row in enumerate(ROWS)])
+    config(project, JSON, more)
+    assert "a prompt_template with {prediction2}" in project.run("check", "eval.py").stderr
+    template = "answer:\\n{prediction}\\n\\nbest: {prediction2}\\n\\n{criteria}"
+    config(project, JSON, f"{more}, prompt_template=dict(type='PromptTemplate', template='{template}')")
+    done = project.run("run", "eval.py", "--max-failures", "1")
+    assert done.returncode == 0, done.stderr
+    assert scores(project)["rubric"] == pytest.approx((1 + 10 / 15 - 8 / 15) / 3)
+    replies = read_lines(project.folder() / "judge" / "fake" / "predictions" / "a" / "sums.jsonl")
+    assert "best: hospital, 2 mg\n\n1. Names a hospital" in json.dumps(replies[2]["origin_prompt"], indent=0).replace(
+        "\\n", "\n"
+    )
+
+
 def test_a_rubric_beside_other_evaluators(project: Project) -> None:
     short = judge("a", **{BOTH: "1. yes", ONE: "1. no", WRONG: "1. yes"})
     rubric = f"dict(type='RubricEvaluator', criteria=['It is short'], judge_cfg={short})"

@@ -37,6 +37,7 @@ EXTENSION = Extension(
         "foreign_name": "acts:foreign_name",
         "model": "acts:model",
         "open_log": "acts:open_log",
+        "shown": "acts:shown",
         "source": "acts:source",
         "status": "acts:status",
         "translate": "acts:translate",
@@ -95,6 +96,10 @@ def foreign_name(kind, name, known):
 def finished(folder, results):
     print("finished", folder)
 
+
+
+def shown(root, console):
+    pass
 
 def model(spec, built):
     return None

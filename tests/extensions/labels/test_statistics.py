@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.extensions.labels.label_files import Label
 from ais_prompt.extensions.labels.statistics import (
-    Stratum,
+    VerdictStratum,
     agreed,
     corrected_share,
     next_labels,
@@ -28,39 +28,39 @@ def labels(given: Mapping[str, bool]) -> dict[str, Label]:
 def test_strata_count_labels_by_verdict() -> None:
     verdicts = {"a": True, "b": True, "c": False, "d": False, "e": False}
     assert strata_of(verdicts, {"a": True, "c": True, "d": False, "other": True}) == (
-        Stratum(2, 1, 1),
-        Stratum(3, 2, 1),
+        VerdictStratum(2, 1, 1),
+        VerdictStratum(3, 2, 1),
     )
 
 
 def test_the_corrected_share_weighs_both_verdicts() -> None:
-    found = corrected_share([Stratum(80, 10, 9), Stratum(20, 10, 3)])
+    found = corrected_share([VerdictStratum(80, 10, 9), VerdictStratum(20, 10, 3)])
     assert found is not None
     assert found.value == pytest.approx(0.8 * 0.9 + 0.2 * 0.3)
     assert found.low < found.value < found.high
-    assert corrected_share([Stratum(80, 10, 9), Stratum(20, 0, 0)]) is None
-    everything = corrected_share([Stratum(5, 5, 4), Stratum(0, 0, 0)])
+    assert corrected_share([VerdictStratum(80, 10, 9), VerdictStratum(20, 0, 0)]) is None
+    everything = corrected_share([VerdictStratum(5, 5, 4), VerdictStratum(0, 0, 0)])
     assert everything is not None
     assert (everything.low, everything.value, everything.high) == (0.8, 0.8, 0.8)
 
 
 def test_labels_go_where_the_judge_errs_and_answers_are_many() -> None:
-    right, wrong = next_labels([Stratum(500, 20, 19), Stratum(500, 20, 10)])
+    right, wrong = next_labels([VerdictStratum(500, 20, 19), VerdictStratum(500, 20, 10)])
     assert right < wrong
-    right, wrong = next_labels([Stratum(900, 20, 15), Stratum(100, 20, 15)])
+    right, wrong = next_labels([VerdictStratum(900, 20, 15), VerdictStratum(100, 20, 15)])
     assert right > wrong
-    assert next_labels([Stratum(3, 1, 1), Stratum(4, 4, 0)]) == [2, 0]  # no more than there are
+    assert next_labels([VerdictStratum(3, 1, 1), VerdictStratum(4, 4, 0)]) == [2, 0]  # no more than there are
 
 
 STRATUM = st.integers(0, 30).flatmap(
     lambda size: st.integers(0, size).flatmap(
-        lambda labelled: st.integers(0, labelled).map(lambda right: Stratum(size, labelled, right))
+        lambda labelled: st.integers(0, labelled).map(lambda right: VerdictStratum(size, labelled, right))
     )
 )
 
 
 @given(st.lists(STRATUM, min_size=2, max_size=2), st.integers(0, 50))
-def test_an_advice_is_as_long_as_answers_are_left(strata: list[Stratum], number: int) -> None:
+def test_an_advice_is_as_long_as_answers_are_left(strata: list[VerdictStratum], number: int) -> None:
     found = next_labels(strata, number)
     assert sum(found) == min(number, sum(one.size - one.labelled for one in strata))
     assert all(0 <= more <= one.size - one.labelled for more, one in zip(found, strata, strict=True))

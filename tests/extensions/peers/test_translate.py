@@ -216,6 +216,21 @@ def test_the_rule_of_a_cascade_keeps_its_own_postprocessor() -> None:
     assert evaluator["llm_evaluator"]["judge_cfg"] == {"type": "ScriptedModel"}
 
 
+def test_several_evaluators_are_translated_one_by_one() -> None:
+    own = {"type": "opencompass.utils.text_postprocessors.first_option_postprocess", "options": "ABCD"}
+    acc = {"type": f"{OPENICL}.icl_evaluator.AccEvaluator"}
+    both = [{**acc, "pred_postprocessor": own}, {"type": "ContainsEvaluator"}]
+    dataset, _ = translated(eval_cfg={"evaluator": both, "pred_postprocessor": own})
+    named = {"type": "first_option_postprocess", "options": "ABCD"}
+    first, second = dataset["eval_cfg"]["evaluator"]
+    assert (first["type"], first["pred_postprocessor"], second) == (
+        "AccEvaluator",
+        named,
+        {"type": "ContainsEvaluator"},
+    )
+    assert dataset["eval_cfg"]["pred_postprocessor"] == named
+
+
 def test_the_postprocessor_of_an_evaluator_becomes_that_of_the_dataset() -> None:
     own = {"type": "opencompass.utils.text_postprocessors.general_cn_postprocess"}
     acc = {"type": f"{OPENICL}.icl_evaluator.AccEvaluator", "pred_postprocessor": own}

@@ -14,6 +14,7 @@ from ais_prompt.extensions.ratings.stored_battles import battles_of
 from ais_prompt.metrics import Battle, fit_ratings
 from ais_prompt.store import RunFolder, locate_run
 from tests.support.cli import run_cli
+from tools.chromium import Page
 
 PARTS = """
 import re
@@ -127,7 +128,8 @@ def test_rounds_and_a_list_of_baselines_ask_less(folder: Path) -> None:
     assert sum(asked(folder).values()) == 24 * 2 * 2
     run(folder, ALL, ["good"])
     assert asked(folder) == {"weak": 24, "fair": 24, "good": 48}
-    run(folder, ALL, "good")
+    shown = run(folder, ALL, "good")
+    assert "96 verdicts about 24 questions" in shown  # both orders are asked about the answers of a model
     assert set(scores(folder)) == {"weak", "fair"}  # a single baseline has no score of its own
 
 
@@ -158,3 +160,25 @@ def test_a_run_without_battles_says_how_to_get_some(folder: Path) -> None:
     shown = run_cli("ratings", "latest", folder=folder)
     assert shown.returncode == 2
     assert "fix:   compare the models: evaluator=dict(type='PairwiseEvaluator', baseline='all'" in shown.stderr
+
+
+def test_a_dataset_with_another_evaluator_beside_the_comparison(folder: Path) -> None:
+    before, _, evaluator = CONFIG.format(models=ALL, baseline="'all'").partition("evaluator=")
+    pairs = evaluator.strip().removesuffix("))]")
+    (folder / "e.py").write_text(f"{before}evaluator=dict(pairs={pairs}, exact=dict(type='EMEvaluator'))))]\n")
+    done = run_cli("run", "e.py", folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "facts (pairs): ratings · 95 % interval · 144 verdicts" in done.stdout
+
+
+@pytest.mark.browser
+def test_the_report_has_a_tab(folder: Path, chromium: Page) -> None:
+    run(folder, ALL)
+    chromium.complaints.clear()
+    chromium.open(latest(folder).report.as_uri())
+    chromium.wait_for("document.querySelector('[data-tab], [role=tab]')")
+    tabs = chromium.texts("[role=tab]")
+    chromium.click("[role=tab]", next(place for place, text in enumerate(tabs) if text.startswith("Ratings")))
+    chromium.wait_for("document.querySelector('.ratings table')")
+    assert [line.split()[0] for line in chromium.texts(".ratings table:first-of-type tbody tr")[:3]] == ALL[::-1]
+    assert not chromium.complaints

@@ -26,7 +26,7 @@ class CatalogDataset:
 
     Args:
         benchmark: name of the benchmark, such as ``gsm8k``.
-        only: column → value: the rows that are used, such as ``{'subject': 'astronomy'}``.
+        only: column → value, or list of values: the rows that are used, such as ``{'subject': 'astronomy'}``.
 
     Raises:
         ConfigError: there is no benchmark of that name.
@@ -80,7 +80,7 @@ class CatalogDataset:
             if column not in columns:
                 fix = f"columns: {listed(columns)}"
                 raise DataError(f"{self._card.name} has no column {column!r}", where=str(file), fix=fix)
-        found = pq.read_table(file, filters=[(column, "=", value) for column, value in self._only.items()])
+        found = pq.read_table(file, filters=[(column, *_wanted(value)) for column, value in self._only.items()])
         if not found.num_rows:
             first, value = next(iter(self._only.items()))
             known = sorted(set(map(str, pq.read_table(file, columns=[first])[first].to_pylist())))
@@ -234,3 +234,8 @@ def changes_between(old: Sequence[str], new: Sequence[str], split: str) -> list[
         found += [f"row {row} is new" for row, one in enumerate(new) if one not in known]
     more = [f"… and {len(found) - MOST_ROWS:,} more"] if len(found) > MOST_ROWS else []
     return [f"{split}: {change}" for change in [*found[:MOST_ROWS], *more]]
+
+
+def _wanted(value: Any) -> tuple[str, Any]:
+    """Return the filter of a column."""
+    return ("in", value) if isinstance(value, list | tuple) else ("=", value)

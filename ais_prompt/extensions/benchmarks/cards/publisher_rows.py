@@ -6,12 +6,14 @@ Rows of a form that many files have need no function here: their card names a sh
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ais_prompt.data import LETTERS, Option, Row, option_columns
 from ais_prompt.data import shuffled as shuffled_options
+from ais_prompt.extensions.benchmarks.live_code import live_code_bench
 from ais_prompt.utils import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]
@@ -218,6 +220,30 @@ def mt_bench(row: Row) -> Row:
     }
 
 
+def super_gpqa(row: Row) -> Row:
+    """SuperGPQA: up to ten choices, and the letter of the right one."""
+    return {**row, **with_choices(row["options"], LETTERS.index(row["answer_letter"]))}
+
+
+def hle(row: Row) -> Row:
+    """Humanity's Last Exam: questions and answers, and whether there is an image, which is not kept."""
+    kept = {name: row[name] for name in ("id", "question", "answer", "answer_type", "category")}
+    return {**kept, "shows": "image" if row.get("image") else "text"}
+
+
+def mrcr(row: Row) -> Row:
+    """MRCR: a conversation of many turns whose last question has one right answer, word by word."""
+    messages = json.loads(row["prompt"]) if isinstance(row["prompt"], str) else row["prompt"]
+    questions = [message["content"] for message in messages if message["role"] == "user"]
+    answers = [message["content"] for message in messages if message["role"] == "assistant"]
+    return {
+        "question": questions,
+        "answer": [*answers, row["answer"]],
+        "n_needles": int(row["n_needles"]),
+        "n_chars": int(row["n_chars"]),
+    }
+
+
 _API_TYPES: Final = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 """Type in a description of BFCL → type of JSON schemas, where they differ."""
 
@@ -252,7 +278,19 @@ ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
         *(bfcl, boolq, drop, gpqa, hellaswag, lettered, logiqa, mbpp, mbpp_plus, mgsm),
-        *(instructions, mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
+        *(
+            hle,
+            instructions,
+            live_code_bench,
+            mmlu_pro,
+            mrcr,
+            mt_bench,
+            piqa,
+            super_gpqa,
+            triviaqa,
+            truthfulqa,
+            winogrande,
+        ),
     )
 }
 """Name in a card → function."""

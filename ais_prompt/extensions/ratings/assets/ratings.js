@@ -18,11 +18,11 @@ function ratingsPart({ dataset, verdicts, questions, models, matrix, apart, effe
     ...apart.map(({ pair, more }) => say(more == null ? "not separated: {pair}" : "not separated: {pair}; about {more} more verdicts on the two would separate them", { pair: pair.map(plain).join(", "), more: more == null ? "" : count(more) })),
     ...notes.map(plain),
   ];
-  return el("section", { class: "ratings" }, el("h2", { dir: "auto" }, plain(dataset)), el("p", { class: "soft" }, facts), ratingTable(models), lines.length ? el("ul", {}, lines.map((line) => el("li", {}, line))) : null, el("h3", {}, say("Points of a row against a column, % · verdicts")), winMatrix(matrix));
+  return el("section", { class: "ratings" }, el("h2", { dir: "auto" }, plain(dataset)), el("p", { class: "soft" }, facts), ratingTable(models), lines.length ? el("ul", {}, lines.map((line) => el("li", {}, line))) : null, el("p", { class: "soft" }, say("Points of a row against a column, % · verdicts")), winMatrix(matrix));
 }
 
 function signed(value) {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+  return `${value <= -0.005 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 }
 
 function ratingTable(models) {

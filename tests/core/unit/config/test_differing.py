@@ -16,12 +16,16 @@ LONG = {"template": {"round": [{"role": "HUMAN", "prompt": "Answer the question 
     ("before", "after", "lines"),
     [
         ({"models": [{"model": "a"}]}, {"models": [{"model": "b"}]}, ["model: 'a' → 'b'"]),
-        ({"models": [{"model": "a"}]}, {"models": [{"model": "a", "temperature": 0.7}]}, ["temperature: not set → 0.7"]),
+        ({"models": [{"n": 1}]}, {"models": [{"n": 1, "temperature": 0.7}]}, ["temperature: not set → 0.7"]),
         ({"models": [{}]}, {"models": [{"generation_kwargs": {"top_p": 0.9}}]}, ["top_p: not set → 0.9"]),
         ({"eval": {}}, {"eval": {"judge": {"type": "One", "n": 1}}}, ["judge: not set → 'One'"]),
         ({"models": [{"n": 1}] * 2}, {"models": [{"n": 2}] * 2}, ["n: 1 → 2"]),
         ({"datasets": [{}, {}]}, {"datasets": [{}]}, ["datasets: 2 values → 1 value"]),
-        ({"datasets": [PROMPT]}, {"datasets": [LONG]}, ["prompt: '{question}' → 'Answer the question in one word: {ques…"]),
+        (
+            {"datasets": [PROMPT]},
+            {"datasets": [LONG]},
+            ["prompt: '{question}' → 'Answer the question in one word: {ques…"],
+        ),
         ({"read": {"type": "one"}}, {"read": "two"}, ["read: 'one' → 'two'"]),
         ({"work_dir": "a", "run_name": "x", "paths_relative_to": "/a"}, {"work_dir": "b"}, []),
     ],
