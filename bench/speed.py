@@ -102,7 +102,7 @@ def served(rounds: int) -> Iterator[Line]:
         "aisprompt": list(RUN),
         f"lm-eval {_version(peers, 'lm_eval')}": [
             str(peers / "lm_eval"),
-            *("run", *model, "--tasks", "questions", "--include_path", ".", "--apply_chat_template"),
+            *(*model, "--tasks", "questions", "--include_path", ".", "--apply_chat_template"),
             *("--log_samples", "--output_path", "log"),
         ],
         f"inspect_ai {_version(peers, 'inspect_ai')}": [
@@ -118,10 +118,11 @@ def served(rounds: int) -> Iterator[Line]:
         (folder / "questions.yaml").write_text(LM_EVAL_TASK)
         (folder / "task.py").write_text(INSPECT_TASK)
         keys = {"OPENAI_API_KEY": "none", "LOCAL_API_KEY": "none", "LOCAL_BASE_URL": url}
-        keys |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+        keys |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "PYTHONPATH": ""}
         for _ in range(rounds):
             for program, words in commands.items():
-                cost = run_command([word.replace("{url}", url) for word in words], folder, url, keys)
+                given = {} if program == "aisprompt" else keys
+                cost = run_command([word.replace("{url}", url) for word in words], folder, url, given)
                 if cost.stats["requests"] < QUESTIONS:
                     raise SystemExit(f"{program} asked only {cost.stats['requests']} of {QUESTIONS} questions")
                 used[program].append(Used(cost.wall, cost.processor, cost.mib))

@@ -79,8 +79,12 @@ def show(
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
+<<<<<<< HEAD
     groups = _variants(result, plan, holdout)
     if groups:
+=======
+    if groups := _variants(result, plan, holdout):
+>>>>>>> fast60
         from ais_prompt.comparison import without_questions
 
         offer(variants=without_questions(groups))

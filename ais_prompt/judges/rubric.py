@@ -113,7 +113,11 @@ class RubricEvaluator:
         """
         if not self._column:
             return self._fixed
-        return read_criteria(gold[self._column] if isinstance(gold, Mapping) and self._column in gold else gold)
+        try:
+            return read_criteria(gold[self._column] if isinstance(gold, Mapping) and self._column in gold else gold)
+        except DataError as error:
+            error.fix = f"let {self._column!r} be the output_column or one of the gold_columns; or {error.fix}"
+            raise
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return the values of a vote of `vote`; none if it leaves out a criterion."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.report import SampleChunk, judgement_places
+from ais_prompt.store import RunFolder, read_details, read_predictions
 from tests.core.e2e.project import Project, read_lines
 
 ROWS = [{"question": f"Q{number}", "answer": "4"} for number in range(5)]
@@ -68,6 +70,21 @@ def test_each_evaluator_has_its_own_score_and_states(project: Project) -> None:
     exported = project.run("export", "eval", "--to", "csv", "-o", "tables")
     assert exported.returncode == 0, exported.stderr
     assert "GenericLLMEvaluator.accuracy" in (project.root / "tables" / "samples.csv").read_text().splitlines()[0]
+
+
+def test_the_page_shows_the_values_of_all_and_the_verdict_of_each_judge(project: Project) -> None:
+    write(project, f"[{RULE}, {FIRST}, dict({SECOND}, verdict_postprocessor=dict(type='judge_rating_postprocess'))]")
+    assert project.run("run", "eval.py", "--max-failures", "9").returncode == 0
+    folder = RunFolder(project.folder())
+    places = list(judgement_places(folder, "fake", "sums"))
+    chunk = SampleChunk()
+    prediction = next(iter(read_predictions(folder.predictions("fake", "sums"))))
+    detail = next(read_details(folder.results("fake", "sums")))
+    chunk.add(prediction, detail, [(path, start) for sample, path, start in places if sample == detail.sample_id])
+    [sample] = chunk.to_json()["samples"]
+    assert sample["values"] == {"accuracy": 1.0, "GenericLLMEvaluator.accuracy": 1.0}
+    assert sample["reason"] == "GenericLLMEvaluator2: failed, judge without verdict"
+    assert len(sample["judgements"]) == 2
 
 
 def test_a_dict_names_them_and_primary_chooses_the_headline(project: Project) -> None:
