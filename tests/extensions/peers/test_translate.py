@@ -217,11 +217,11 @@ def test_the_rule_of_a_cascade_keeps_its_own_postprocessor() -> None:
 
 
 def test_the_postprocessor_of_an_evaluator_becomes_that_of_the_dataset() -> None:
-    own = {"type": "opencompass.utils.text_postprocessors.general_cn_postprocess"}
+    own = {"type": "opencompass.utils.text_postprocessors.extract_non_reasoning_content"}
     acc = {"type": f"{OPENICL}.icl_evaluator.AccEvaluator", "pred_postprocessor": own}
     dataset, notes = translated(eval_cfg={"evaluator": acc})
     assert dataset["eval_cfg"]["evaluator"] == {"type": "AccEvaluator"}
-    assert dataset["eval_cfg"]["pred_postprocessor"] == {"type": "general_cn_postprocess"}
+    assert dataset["eval_cfg"]["pred_postprocessor"] == {"type": "extract_non_reasoning_content_peer"}
     assert notes == []
     _, notes = translated(eval_cfg={"evaluator": acc, "pred_postprocessor": own})
     assert "eval_cfg has one" in notes[0]
