@@ -24,14 +24,7 @@ from ais_prompt.report.language import label_language, labels
 from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
-from ais_prompt.report.web.run_files import (
-    FAILED,
-    has_scores,
-    is_average,
-    newest_scores,
-    status_of,
-    summary_of,
-)
+from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
 from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
 from ais_prompt.store import RunFolder, in_order, read_run_file
