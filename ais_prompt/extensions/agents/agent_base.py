@@ -16,13 +16,14 @@ from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
 from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of
-from ais_prompt.models import Asker, PromptStyle, check_at_least
+from ais_prompt.models import Asker, PromptStyle, StartsServer, check_at_least
 from ais_prompt.postprocess import ToolFormat
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils import counted
 
 if TYPE_CHECKING:
     from ais_prompt.extensions.agents.proxy import Proxy
+    from ais_prompt.models import ServerToStart, StartedServers
 
 MOST_TOKENS = 4096
 """Part of each request of an inferencer. The agent decides how long its answers are."""
@@ -122,6 +123,16 @@ class Agent(ABC):
     def count_tokens(self, prompt: Prompt) -> int | None:  # noqa: ARG002
         """Return None."""
         return None
+
+    @property
+    def server(self) -> ServerToStart | None:
+        """The server that is started for the model; None if it runs elsewhere."""
+        return self.asked.server if isinstance(self.asked, StartsServer) else None
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Take the servers of the run for the model."""
+        if isinstance(self.asked, StartsServer):
+            self.asked.start_with(servers, name)
 
     def close(self) -> None:
         """Close the model."""
