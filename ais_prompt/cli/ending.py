@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ais_prompt.cli.refused import refusals
 from ais_prompt.cli.verb import echo, hanging, hint, offer, output_of, report
 
 if TYPE_CHECKING:
@@ -79,12 +80,11 @@ def show(
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
-    groups = _variants(result, plan, holdout)
-    if groups:
+    if groups := _variants(result, plan, holdout):
         from ais_prompt.comparison import without_questions
 
         offer(variants=without_questions(groups))
-    if is_quiet():
+    if is_quiet() or refusals(result):
         return
     if groups:
         from ais_prompt.report import print_variants
@@ -143,6 +143,8 @@ def show_folder(result: RunResult) -> None:
     """Print where the run is and what it can be compared with; the first time, and with ``-v``, what its files are."""
     from ais_prompt.store import runs_called
 
+    if refusals(result):  # the folder has nothing, and -r finds it
+        return
     root = result.folder.root
     home = root.absolute().parent
     runs = runs_called(home.parent, home.name)
@@ -173,8 +175,11 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     ended = [outcome for outcome in result.outcomes if outcome.error is not None]
     paused = [outcome for outcome in ended if isinstance(outcome.error, Paused)]
     failed = [outcome for outcome in ended if outcome not in paused]
+    refused = [] if debug else refusals(result)
+    for line in refused:
+        echo(line, err=True)
     for outcomes, words in ((failed, "failed"), (paused, "paused")):
-        if outcomes:
+        if outcomes and not refused:
             _show_causes(outcomes, words, result.outcomes, debug=debug)
     for outcome in [*failed, *paused]:
         assert outcome.error is not None

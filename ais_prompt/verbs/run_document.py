@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct, convert, field
 
 from ais_prompt.comparison import DifferenceEntry, VariantGroup
 from ais_prompt.engine import RequestEstimate
-from ais_prompt.errors import Paused
-from ais_prompt.scoring import Row, TaskOutcome
-from ais_prompt.types import Document, Fault, Used, Verdict
-from ais_prompt.verbs.documents import faults
+from ais_prompt.scoring import Row
+from ais_prompt.types import Document, Used, Verdict
+from ais_prompt.verbs.task_end import TaskEnd
 
 
 class RunDocument(Document, kw_only=True):
@@ -47,15 +46,6 @@ class RunDocument(Document, kw_only=True):
     variants: list[VariantGroup] = field(default_factory=list)
 
 
-class TaskEnd(Struct, frozen=True):
-    """How a task ended: with scores, with predictions only, paused, or failed and why."""
-
-    model: str
-    dataset: str
-    state: Literal["scored", "predictions", "paused", "failed"]
-    error: Fault | None = None
-
-
 class TaskEstimate(Struct, frozen=True):
     """What a task would ask at most, without the tokens of judges; costs are None without a price.
 
@@ -73,19 +63,6 @@ class TaskEstimate(Struct, frozen=True):
     batch_part: float | None = None
 
 
-def task_ends(outcomes: Iterable[TaskOutcome]) -> list[TaskEnd]:
-    """Return how tasks ended."""
-    return [
-        TaskEnd(one.model, one.dataset, _state(one), faults(one.error)[0] if one.error else None) for one in outcomes
-    ]
-
-
 def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:
     """Return what tasks would ask."""
     return convert(found, list[TaskEstimate], from_attributes=True)
-
-
-def _state(outcome: TaskOutcome) -> Literal["scored", "predictions", "paused", "failed"]:
-    if outcome.error is not None:
-        return "paused" if isinstance(outcome.error, Paused) else "failed"
-    return "scored" if outcome.scores else "predictions"

@@ -21,6 +21,7 @@ import click
 
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.types import Completion
+from tools.real.servers import install, served, small_model
 
 CACHE: Final = Path(os.environ.get("AISPROMPT_REAL", "~/.cache/aisprompt-real")).expanduser()
 ROOT: Final = Path(__file__).parents[2]
@@ -122,7 +123,7 @@ SECONDS: Final = 300
 @click.argument("names", nargs=-1)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the run folders there.")
 def main(names: Sequence[str], keep: Path | None) -> None:
-    """Run the agents of these NAMES, or all, and the MCP server ``mcp``."""
+    """Run the agents of these NAMES, or all, the MCP server ``mcp``, and an agent on a ``real model``."""
     try:
         python = installed()
     except subprocess.CalledProcessError as error:
@@ -131,8 +132,10 @@ def main(names: Sequence[str], keep: Path | None) -> None:
     folder = (keep or CACHE / "agents-runs").absolute()
     shutil.rmtree(folder, ignore_errors=True)
     faults = 0
-    for name in names or (*PROGRAMS, "mcp"):
-        found = list(mcp_faults(folder / name, python) if name == "mcp" else agent_faults(name, folder / name, python))
+    for name in names or (*PROGRAMS, "mcp", "real model"):
+        others = {"mcp": mcp_faults, "real model": real_faults}
+        work = folder / name.replace(" ", "-")
+        found = list(others[name](work, python) if name in others else agent_faults(name, work, python))
         faults += len(found)
         click.echo(f"{name}: {'; '.join(found) or 'as scripted'}")
     sys.exit(int(faults > 0))
@@ -205,6 +208,22 @@ def mcp_faults(work: Path, python: Path) -> Iterator[str]:
     called = called_tools(completion.trajectory)
     if completion.failure or len(called) != 1 or "Asia/Tokyo" not in str(called[0].result):
         yield f"{completion.failure or called}"
+
+
+def real_faults(work: Path, python: Path) -> Iterator[str]:
+    """Run an agent on a small model behind llama.cpp's server: every request is answered and recorded."""
+    work.mkdir(parents=True)
+    (work / "agent.py").write_text(_TOOLS + PROGRAMS["pydantic-ai"], "utf-8")
+    rows = [{"question": "Say hello.", "answer": "hello", "tools": []}]
+    with served("llama.cpp", install("llama.cpp", small_model())) as running:
+        asked = {"type": "OpenAIChatModel", "model": running.model, "base_url": running.url, "api_key": None}
+        command = [str(python), "agent.py", "{question}"]
+        models = f"[dict(type='CommandModel', abbr='agent', command={command!r}, model={asked!r})]"
+        write(work, rows, CONFIG.format(script={}, models=models, inferencer="dict(type='GenInferencer')"))
+        [completion] = run(work)
+    answers = [call.completion for call in completion.trajectory]
+    if not answers or any(answer.failure or not answer.usage.completion_tokens for answer in answers):
+        yield f"{completion.failure or answers}"
 
 
 def write(work: Path, rows: Sequence[Mapping[str, Any]], config: str) -> None:

@@ -292,6 +292,21 @@ def test_a_wrong_key_ends_all_tasks_of_its_model_at_once_and_is_printed_once(
     assert (done.stdout + done.stderr).count("Incorrect API key") == 1
 
 
+def test_a_key_that_no_model_may_use_is_three_lines(project: Project) -> None:
+    with mock_server([WRONG_KEY]) as refusing:
+        models = ", ".join(served(refusing, f"refused{number}", 8) for number in range(8))
+        write_suite(project, models.replace("timeout=100", "timeout=100, api_key='SUITE_KEY'"), [3, 3])
+        project.environment["SUITE_KEY"] = "abcdefgh"
+        done = project.run("run", "eval.py")
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-3:] == [
+        f"401 from {refusing.base_url} for all 8 models: Incorrect API key provided",
+        "  the key is SUITE_KEY (8 characters, from the environment)",
+        "  nothing was answered; set it and run the same command with -r",
+    ]
+
+
 def test_eight_models_on_thirty_datasets_are_a_screen_and_a_half(project: Project) -> None:
     models = [f"dict(type='ScriptedModel', abbr='a-model-with-a-long-name-{n}', default='none')" for n in range(8)]
     write_suite(project, ", ".join(models), [2] * 30)

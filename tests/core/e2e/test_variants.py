@@ -49,6 +49,7 @@ def test_a_sweep_is_one_run_and_a_value_more_asks_only_that_one(served: Project,
     done = served.run("run", "eval.py", "--sweep", f"{EFFORT}=low,high")
     assert done.returncode == 0, done.stderr
     assert server.stats()["requests"] == 2 * 2 * 8
+    assert "none of 8 answers has thoughts, though reasoning_effort='high'" in done.stderr
     assert served.run("run", "eval.py", "-r", "--sweep", f"{EFFORT}=low,high").returncode == 0
     assert server.stats()["requests"] == 32, "the same points again"
     assert served.run("run", "eval.py", "-r", "--sweep", f"{EFFORT}=high,medium,low").returncode == 0

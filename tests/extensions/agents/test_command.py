@@ -75,6 +75,7 @@ def test_hostile_agents_fail_alone_and_leave_no_process(tmp_path: Path) -> None:
         assert (failure.kind, failure.message[: len(message)]) == (kind, message)
     assert len(only(found["loops"]).trajectory) == 250
     assert len(only(found["kills"]).trajectory) == 1
+    assert [(file.name, file.text) for file in only(found["hangs"]).files] == [("notes.txt", "so far")]
     for name in ("hangs", "forks"):
         assert has_ended(int((tmp_path / name).read_text())), name
 
@@ -157,3 +158,17 @@ def test_after_a_kill_a_resumed_run_asks_only_what_is_new(tmp_path: Path, server
     again = run_cli("run", "config.py", "-w", "out", "-r", folder=tmp_path)
     assert again.returncode == 0
     assert len(server.requests()) == len(asked)
+
+
+def test_no_agent_outlives_a_run_that_was_killed(tmp_path: Path) -> None:
+    write(tmp_path, [{"question": "hangs"}], SCRIPT)
+    command = [sys.executable, "-m", "ais_prompt", "run", "config.py", "-w", "out"]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL)
+    pid = tmp_path / "hangs"
+    deadline = time.monotonic() + WATCHDOG_SECONDS
+    while not (pid.exists() and pid.read_text()) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert has_ended(int(pid.read_text()))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.engine import EarlierAnswers
 from ais_prompt.store import Journal, JournalView, RequestKeys
-from ais_prompt.types import Completion, Decoding, Failure, Request
+from ais_prompt.types import Completion, Decoding, Failure, Request, ToolRun
 
 KEY_OF = RequestKeys({"model": "one"})
 REQUEST = Request("a", "1+1=", Decoding(8))
@@ -91,3 +91,49 @@ def test_a_truncated_answer_is_asked_again_until_there_is_a_longer_one(tmp_path:
     with Journal.open(tmp_path / "cache") as cache:
         assert cache.get(KEY_OF(replace(REQUEST, decoding=Decoding(9)))) == answer("1 and 1 is 2")
         assert cache.get(KEY_OF(REQUEST)) == (TRUNCATED if place == "cache" else None)
+
+
+CALL = replace(REQUEST, decoding=ToolRun("pay"), step=0)
+
+
+@pytest.mark.parametrize("ending", [None, Completion(failure=Failure("tool_timeout", "it hangs"))])
+def test_a_call_of_a_tool_without_a_known_end_is_not_repeated(tmp_path: Path, ending: Completion | None) -> None:
+    with opened(tmp_path) as memory:
+        memory.record(REQUEST, answer("first"))
+        assert memory.recall(CALL) is None
+        memory.begin(CALL)
+        if ending:
+            memory.record(CALL, ending)
+    with opened(tmp_path) as memory:
+        found = memory.recall(CALL)
+        assert isinstance(found, Completion)
+        assert found.failure is not None
+        assert found.failure.kind == "tool_cut_off"
+        assert "pay was called with 1+1=" in found.failure.message
+        harmless = replace(CALL, decoding=ToolRun("pay", has_effects=False))
+        assert memory.recall(harmless) is None
+        memory.record(harmless, answer("paid"))
+    with opened(tmp_path) as memory:
+        assert memory.recall(CALL) == answer("paid")
+
+
+def test_the_result_of_a_tool_is_not_that_of_another_run(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.record(REQUEST, answer("first"))
+        memory.begin(CALL)
+        memory.record(CALL, answer("paid"))
+    (tmp_path / "journal").unlink()
+    with opened(tmp_path) as memory:
+        assert memory.recall(REQUEST) == answer("first")
+        assert memory.recall(CALL) is None
+
+
+def test_requests_of_an_agent_have_the_keys_of_the_model_that_it_asks(tmp_path: Path) -> None:
+    step = replace(REQUEST, step=0)
+    with opened(tmp_path) as memory:
+        memory.of_asked(RequestKeys({"model": "asked"})).record(step, answer("one"))
+    with opened(tmp_path) as memory:
+        assert memory.recall(step) is None
+        assert memory.of_asked(RequestKeys({"model": "asked"})).recall(replace(step, step=7)) == answer("one")
+    with Journal.open(tmp_path / "journal") as journal:
+        assert (len(journal), journal.steps) == (1, 1)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.store import RequestKeys
-from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
+from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request, ToolRun
 from ais_prompt.utils import digest
 
 MESSAGES = (ChatMessage("user", "1+1="),)
@@ -22,10 +22,12 @@ decodings = st.one_of(
         extra=st.dictionaries(texts, st.integers() | texts, max_size=2),
     ),
     st.builds(LikelihoodQuery, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
+    st.builds(ToolRun, texts, st.booleans()),
 )
 prompts = texts | st.lists(st.builds(ChatMessage, texts, texts), max_size=2).map(tuple)
 numbers = st.integers(0, 9)
-requests = st.builds(Request, texts, prompts, decodings, turn=numbers, repeat=numbers, duplicate=numbers)
+steps = st.none() | numbers
+requests = st.builds(Request, texts, prompts, decodings, turn=numbers, repeat=numbers, duplicate=numbers, step=steps)
 
 
 @given(identity=st.dictionaries(texts, texts | st.integers()), asked=st.lists(requests, max_size=4))
@@ -58,3 +60,15 @@ def test_the_model_is_in_the_key_and_the_order_of_its_settings_is_not() -> None:
     key = RequestKeys({"path": "model", "dtype": "float32"})(REQUEST)
     assert RequestKeys({"dtype": "float32", "path": "model"})(REQUEST) == key
     assert RequestKeys({"path": "other", "dtype": "float32"})(REQUEST) != key
+
+
+def test_a_request_of_an_agent_is_that_of_its_sample_whenever_it_comes() -> None:
+    key_of, first = RequestKeys({}), replace(REQUEST, step=0)
+    assert key_of(first) == key_of(replace(first, step=3))
+    assert key_of(first) != key_of(replace(first, sample_id="other"))
+    assert key_of(first) != key_of(REQUEST)
+
+
+def test_whether_a_tool_has_effects_is_not_in_the_key_of_its_call() -> None:
+    key_of = RequestKeys({})
+    assert key_of(replace(REQUEST, decoding=ToolRun("a"))) == key_of(replace(REQUEST, decoding=ToolRun("a", False)))

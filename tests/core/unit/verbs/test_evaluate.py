@@ -89,7 +89,7 @@ def test_the_cause_of_a_failure_is_printed_once(capsys: pytest.CaptureFixture[st
 def test_a_function_is_evaluated_on_rows_and_files(data: Any) -> None:
     run = ais_prompt.evaluate(data, function=total, quiet=True)
     assert (run.rows[0].score, run.rows[0].n, run.rows[0].model) == (1.0, 6, "total")
-    assert "the answer {answer} is a number" in run.warnings[0].what
+    assert "{answer}, a number" in run.warnings[0].what
 
 
 @pytest.mark.process
