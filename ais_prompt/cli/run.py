@@ -158,11 +158,17 @@ def _refuse_run_without_config(session: Session, options: Options) -> None:
 
 def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeeper) -> int:
     """Ask in this process, score, show the scores and what to do next, and return the exit code."""
+    from ais_prompt.errors import ModelError
     from ais_prompt.report import MANY
     from ais_prompt.verbs import open_run_folder, run_source, with_found_models
 
-    plan = with_found_models(plan, session.mode)
-    folder = open_run_folder(plan, session.mode, session.reuse)
+    try:
+        plan = with_found_models(plan, session.mode)
+        folder = open_run_folder(plan, session.mode, session.reuse)
+    except ModelError:
+        for note in session.warnings:  # how the address was understood may be the cause
+            hint(note.labelled(), err=True)
+        raise
     if len(plan.tasks) > MANY:  # a few tasks are soon over, and the run ends with its folder
         hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)

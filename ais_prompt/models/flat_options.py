@@ -27,6 +27,7 @@ from ais_prompt.models.model_options import (
     Retry,
     Sampling,
     Wire,
+    check_at_least,
 )
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import advice, key_advice, listed, type_words
@@ -173,7 +174,12 @@ def read_option(
     fields = defaults
     for flat_name in used:
         field, value = own[flat_name], flat[flat_name]
-        fields |= {field: value} if isinstance(field, str) else field(value)
+        if isinstance(field, str):
+            fields |= {field: value}
+        else:
+            several = field(value)
+            _check_types(flat_name, kind, several)
+            fields |= several
     return kind(**fields)
 
 
@@ -191,15 +197,21 @@ def read_value(name: str, kind: type[Value], given: Value | Mapping[str, Any]) -
         if field not in kind.__struct_fields__:
             fix = advice(str(field), kind.__struct_fields__)
             raise ConfigError(f"{name} has no field {field!r}", where=f"{name}.{field}", fix=fix)
+    _check_types(name, kind, given)
+    # Not what `convert` returns: temperature=1 would become 1.0, and change the key of every answer.
+    return kind(**given)
+
+
+def _check_types(name: str, kind: type[Struct], given: Mapping[str, Any]) -> None:
     try:
         msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         place = path.strip("`").replace("$", name, 1) or name
-        problem = f"{name} cannot be {SECRETS.hide_in_value(dict(given))!r}: {what[:1].lower()}{what[1:]}"
+        field = next(iter(re.findall(r"\w+", path)), "")
+        subject, value = (f"{field} of {name}", given[field]) if field in given else (name, dict(given))
+        problem = f"{subject} cannot be {SECRETS.hide_in_value(value)!r}: {what[:1].lower()}{what[1:]}"
         raise ConfigError(problem, where=place, fix=_takes(kind, place.removeprefix(name))) from None
-    # Not what `convert` returns: temperature=1 would become 1.0, and change the key of every answer.
-    return kind(**given)
 
 
 def _takes(kind: type[Struct], place: str) -> str:
@@ -215,7 +227,10 @@ def read_retry(given: int | Retry | Mapping[str, Any]) -> Retry:
     Raises:
         ConfigError: as `read_value`.
     """
-    return Retry(given) if isinstance(given, int) else read_value("retry", Retry, given)
+    if isinstance(given, int):
+        check_at_least(0, retry=given)
+        return Retry(given)
+    return read_value("retry", Retry, given)
 
 
 def refuse_unknown(part: str, flat: Mapping[str, Any], names: Any) -> None:

@@ -28,6 +28,7 @@ from ais_prompt.steps import first_answer
 from ais_prompt.utils import key_meaning, listed
 
 _INDENT = "  "
+_IN_REPORTS: Final = "A failure of this kind is ``{}`` in predictions and reports; see docs/troubleshooting.md."
 _ADDRESS: Final = "The server does not know the address or the model: --url usually ends with /v1."
 _LIMIT: Final = (
     "Too many requests or tokens: the request waits as long as the server says, and is sent again. To ask more slowly, "
@@ -52,6 +53,27 @@ STATUSES: Final[Mapping[int, str]] = {
     529: _LIMIT,
 }
 """HTTP status → what it means, and what to do."""
+_NETWORK: Final[Mapping[str, tuple[str, str]]] = {
+    "unreachable": (
+        "Nobody answers at the address: the server is not started, or the address, the port or a proxy is wrong.",
+        "econnrefused connectionrefused ehostunreach enetunreach enotfound eai_again eai_noname gaierror",
+    ),
+    "connection": (
+        "The connection broke before the answer was there: the request is sent again, as often as retry of the model "
+        "says.",
+        "econnreset econnaborted epipe connectionreset connectionaborted brokenpipe serverdisconnected",
+    ),
+    "timeout": (
+        "There was no answer within the timeout of the model: the request is sent again. Raise timeout, or lower "
+        "max_concurrency.",
+        "etimedout esockettimedout readtimeout connecttimeout timedout",
+    ),
+    "certificate": (
+        "The certificate of the server is not trusted. If you trust it, set SSL_CERT_FILE to its PEM file.",
+        "sslerror sslcertverification certificate_verify_failed",
+    ),
+}
+"""Kind of failure of a connection → what it means and what to do, and what systems and clients call it."""
 
 
 def entries() -> Iterator[Entry]:
@@ -107,11 +129,14 @@ def _meant(name: str) -> Entry | None:
     """Return an entry for a word that has another name here: a key of other programs, or the status of a reply."""
     if key := key_meaning(name):
         return Entry(name, "keys", "key of other programs", key)
+    word = re.sub(r"error$|[ -]", "", name.lower())
+    for kind, (meaning, others) in _NETWORK.items():
+        if word in (kind, *others.split()):
+            return Entry(name, "failures", "kind of failure", meaning, _IN_REPORTS.format(kind))
     status = re.fullmatch(r"(?:http[ _]?)?([45]\d\d)", name, re.IGNORECASE)
-    if status is None or (meaning := STATUSES.get(int(status[1]))) is None:
+    if status is None or (meaning := STATUSES.get(int(status[1]), "")) == "":
         return None
-    text = f"A failure of this kind is ``http_{status[1]}`` in predictions and reports; see docs/troubleshooting.md."
-    return Entry(status[1], "statuses", "HTTP status", meaning, text)
+    return Entry(status[1], "statuses", "HTTP status", meaning, _IN_REPORTS.format(f"http_{status[1]}"))
 
 
 def _called(name: str, known: Iterable[Entry]) -> list[Entry]:

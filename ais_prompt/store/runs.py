@@ -54,6 +54,8 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
     every = list(all_runs(work_dir))
+    if Path(run).is_file():
+        raise _is_a_file(work_dir, run, every)
     found = sorted(every, key=started)[-1:] if run == LATEST else [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])
@@ -62,6 +64,14 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     none = "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
     fix = f"runs here: {_listed(names)}" if names else none
     raise ConfigError(what, where=str(work_dir), fix=fix)
+
+
+def _is_a_file(work_dir: Path, file: str, every: Sequence[Path]) -> ConfigError:
+    """Say that a config or a file of data is no run, and which runs bear its name."""
+    source = file if file.endswith(".py") else f"--data {file} --url http://…/v1"
+    of_file = [str(folder.relative_to(work_dir)) for folder in every if Path(file).stem in folder.parent.name]
+    fix = f"its runs: {_listed(of_file)}" if of_file else f"run it first: aisprompt run {source}"
+    return ConfigError(f"{file!r} is a file, not a run", where=str(work_dir), fix=fix)
 
 
 def runs_called(work_dir: Path, name: str) -> list[Path]:

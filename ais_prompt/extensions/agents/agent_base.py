@@ -18,7 +18,7 @@ from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import Asker, PromptStyle, StartsServer, check_at_least
 from ais_prompt.postprocess import ToolFormat
-from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LeftFile, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils import counted
 
 if TYPE_CHECKING:
@@ -88,13 +88,16 @@ class Agent(ABC):
         """Return what tells the agent from others, as plain JSON values."""
 
     @abstractmethod
-    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:
+    async def run(
+        self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any], files: list[LeftFile]
+    ) -> Completion:
         """Let the agent answer one sample. A failure is returned, not raised.
 
         Args:
             request: of the sample.
             endpoint: where the agent asks its model.
             row: the columns of the sample.
+            files: takes the files that the agent leaves, also if it is cancelled.
         """
 
     def identity(self) -> Mapping[str, Any]:
@@ -177,7 +180,8 @@ class Agent(ABC):
         session = AgentSession(request, ask, self.asked, self.limits, self._places)
         endpoint = self._proxy.enter(session)
         begin = time.monotonic()
-        running = asyncio.ensure_future(self.run(request, endpoint, ask.row))
+        files: list[LeftFile] = []
+        running = asyncio.ensure_future(self.run(request, endpoint, ask.row, files))
         try:
             ends: list[asyncio.Future[Any]] = [running, session.over]
             await asyncio.wait(ends, timeout=self.limits.timeout, return_when="FIRST_COMPLETED")
@@ -194,7 +198,7 @@ class Agent(ABC):
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             await session.close()
-        return session.with_steps(replace(completion, seconds=time.monotonic() - begin))
+        return session.with_steps(replace(completion, seconds=time.monotonic() - begin, files=tuple(files)))
 
     def _checked(self, completion: Completion, session: AgentSession) -> Completion:
         if completion.failure or session.steps or not self._needs_calls:

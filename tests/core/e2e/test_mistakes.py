@@ -49,6 +49,11 @@ COMMANDS = [
     ("describe --temperature", "With --url or --hf-path", 0),
     ("describe enable_thinking", "chat_template_kwargs=dict(enable_thinking=...)", 0),
     ("describe 429", "sent again", 0),
+    ("describe ECONNREFUSED", "the server is not started", 0),
+    ("describe ConnectionResetError", "The connection broke", 0),
+    ("compare questions.csv", "'questions.csv' is a file, not a run", 2),
+    ("score base.py", "run it first: aisprompt run base.py", 2),
+    ("run --url https://api.openai.invalid --model m --data questions.csv", "means https://api.openai.invalid/v1", 3),
     ("describe system_prompt", "role='SYSTEM'", 0),
     ("describe max_tokens", "max_out_len", 0),
 ]
@@ -66,6 +71,9 @@ CONFIGS = [
     ("max_out_len=64", "max_out_len=512.0", "fix:   write 512"),
     ("max_out_len=64", "stream='True'", "fix:   write True"),
     ("max_out_len=64", "max_concurrency=0", "write 1 or more, or leave max_concurrency out"),
+    ("max_out_len=64", "generation_kwargs=dict(temperature='0')", "temperature takes float or None"),
+    ("max_out_len=64", "traffic_cfg=dict(burstiness='0')", "burstiness takes float or None"),
+    ("max_out_len=64", "retry=-1", "fix:   write 0 or more, or leave retry out"),
     ("max_out_len=64", "timeout=-1", "write more than 0, or leave timeout out"),
 ]
 
@@ -97,5 +105,6 @@ def test_mistakes_in_a_config(tmp_path: Path) -> None:
 def _write_files(folder: Path) -> None:
     rows = [f"What is {number} plus 1?,{number + 1}" for number in range(12)]
     (folder / "questions.csv").write_text("\n".join(["question,answer", *rows]))
+    (folder / "base.py").touch()
     (folder / "weights").mkdir()
     (folder / "weights" / "config.json").write_text("{}")
