@@ -12,6 +12,8 @@ bare     requests a second to a server that takes no time: a loop over aiohttp t
 local    log-likelihoods and answers of a model in memory, see `bench.local_peers`
 load     a whole load by this program and by ``vllm bench serve``, see `tools.real.bench`; the server is a mock
 
+What measures stays small: the most memory of a process counts that of its parent when it was started.
+
 Environments are those of `tools.real`, which are made if they are not there, except that of vLLM: the line of its tool
 is left out unless ``python -m tools.real.servers vLLM`` has made it.
 """
@@ -31,9 +33,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from bench.engine import RUN, ask_barely, evaluate, lean_server, run_command, write_project
-from bench.local_peers import PROGRAMS, WAYS, ask_in_turn
-from tools.real.other_logs import logs_environment
+from bench.engine import ROOT, RUN, ask_barely, evaluate, lean_server, run_command, write_project
 
 KINDS: Final = ("served", "bare", "local", "load")
 QUESTIONS: Final = 1_000
@@ -95,7 +95,10 @@ class Line(NamedTuple):
 
 def served(rounds: int) -> Iterator[Line]:
     """Whole commands that ask a server."""
-    peers = logs_environment()
+    # In a process of its own: these imports take much memory.
+    code = "from tools.real.other_logs import logs_environment; print(logs_environment())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    peers = Path(done.stdout.splitlines()[-1])
     url_of = "{url}/chat/completions,num_concurrent=" + str(IN_FLIGHT)
     model = ["--model", "local-chat-completions", "--model_args", "model=lean,base_url=" + url_of]
     commands = {
@@ -146,6 +149,8 @@ def bare(rounds: int, samples: int = 20_000) -> Iterator[Line]:
 
 def local(rounds: int, questions: int, answers: int) -> Iterator[Line]:
     """The same model in each program; memory is the peak after loading."""
+    from bench.local_peers import PROGRAMS, WAYS, ask_in_turn
+
     sizes = {"questions": questions, "answers": answers, "rounds": rounds}
     for way, count, replies in ask_in_turn(tuple(PROGRAMS), WAYS, **sizes):
         used = {name: [Used(one["seconds"], mib=one["mib"]) for one in each] for name, each in replies.items()}

@@ -1,7 +1,7 @@
 """The variants of each model and dataset of a run: their scores side by side, paired by question.
 
 A group is one model on one dataset with all its prompts and options. The best variant is compared with each other one;
-as it was chosen among them, p-values and intervals are corrected for all pairs of variants: by max-T (`simultaneous`)
+as it was chosen among them, p-values and intervals are corrected for all pairs of variants: by the largest t statistic
 where the score is a mean and there are at most `MOST_TOGETHER` variants, else by Bonferroni's inequality.
 """
 
@@ -22,7 +22,7 @@ from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_score
 from ais_prompt.comparison.spent import on_front, spent_on
 from ais_prompt.comparison.variant_group import Variant, VariantGroup
 from ais_prompt.errors import AisPromptError
-from ais_prompt.metrics import LEVEL, max_t, optimism
+from ais_prompt.metrics import LEVEL, exchanged, max_t, optimism
 
 MOST_TOGETHER: Final = 20
 """Variants up to which all pairs are drawn together, which takes seconds for more."""
@@ -121,6 +121,8 @@ def together(
 ) -> list[tuple[float, tuple[float, float] | None]]:
     """Return p-value and interval of what each other variant is behind the best, corrected for all pairs.
 
+    Of random signs and exchanged scores, the more careful answer counts.
+
     Args:
         scores: more is better; shape (questions, variants).
         units: the question, or its cluster, of each row.
@@ -132,8 +134,15 @@ def together(
     comparisons = [
         list(zip(units, (scores[:, one] - scores[:, other]).tolist(), strict=True)) for one, other in (*pairs, *rest)
     ]
-    found = max_t(comparisons)
-    return list(zip(found.p_values[: len(pairs)], found.intervals[: len(pairs)], strict=True))
+    found, by_chance = max_t(comparisons), exchanged(scores, units, best)
+    wider = max(1.0, by_chance.critical / found.critical)
+    corrected: list[tuple[float, tuple[float, float] | None]] = []
+    for (_, other), p, ends in zip(pairs, found.p_values, found.intervals, strict=False):
+        if ends is not None:
+            middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+            ends = middle - wider * half, middle + wider * half
+        corrected.append((max(p, by_chance.p_values[other]), ends))
+    return corrected
 
 
 def _bonferroni(found: Difference, pairs: int) -> tuple[float, tuple[float, float] | None]:

@@ -388,7 +388,7 @@ class Endpoint:
             except ModelError as error:  # its server does not start, for none of its jobs
                 self._unusable[id(model)] = error
                 raise
-            self._models[id(model)] = _OpenModel(model)
+            self._models[id(model)] = _OpenModel(model, self._hear)
             self._heard = self._heard or isinstance(model, GathersRequests)  # it sends no request alone
         opened = self._models[id(model)]
         opened.most = model.max_concurrency  # grows with the servers that share its work
@@ -549,10 +549,12 @@ class _OpenModel:
         failure: the failure of its last request; None if that was answered.
         answers: whether it has answered a request since it last ended a job.
         has_answered: whether it has ever answered.
+        hear: lets other requests follow the first one.
     """
 
-    def __init__(self, model: AsyncModel) -> None:
+    def __init__(self, model: AsyncModel, hear: Callable[[], None]) -> None:
         self.model = model
+        self.hear = hear
         self.most = 0
         self.asking = 0
         self.failure: Failure | None = None
@@ -630,6 +632,7 @@ async def _answer(
 ) -> Completion:
     job.admit(1)
     completion = await _failing(model, complete, job)
+    opened.hear()
     opened.failure = completion.failure
     opened.answers = opened.answers or completion.failure is None
     opened.has_answered = opened.has_answered or opened.answers

@@ -334,7 +334,7 @@ class HasJudgePrompt(Protocol, metaclass=KeptChecks):
     """An evaluator with a prompt for its judges, which a config may leave out.
 
     Attributes:
-        judge_prompt: a text with {column}.
+        judge_prompt: a text with {column}; {input} are the input columns of the dataset.
     """
 
     judge_prompt: str

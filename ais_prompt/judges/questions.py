@@ -43,6 +43,9 @@ OTHER_CONVERSATION: Final = "conversation2"
 GOLD: Final = "gold"
 """Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
 
+INPUT: Final = "{input}"
+"""In a `HasJudgePrompt`, the input columns of the dataset."""
+
 ORDERS: Final = (False, True)
 """Whether the reference answer comes first, for each question about a pair of answers."""
 
@@ -185,7 +188,8 @@ def judge_prompt(judge: JudgeSpec, dataset: PlannedDataset) -> PartSpec:
         return judge.prompt_template
     evaluator = dataset.evaluator
     assert isinstance(evaluator, HasJudgePrompt)  # `build_evaluator` refuses others
-    return PartSpec("PromptTemplate", {"template": evaluator.judge_prompt}, judge.where)
+    columns = "\n".join(f"{{{column}}}" for column in dataset.spec.reader.input_columns)
+    return PartSpec("PromptTemplate", {"template": evaluator.judge_prompt.replace(INPUT, columns)}, judge.where)
 
 
 def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:

@@ -25,15 +25,19 @@ MOST_LINES: Final = 40
 """Most criteria and tags of a column with a line in the results: those that the most questions have."""
 DISAGREEMENT: Final = "disagreement"
 TOGETHER: Final = (
-    "Here is an answer, and a list of criteria.\n\nThe answer:\n{prediction}\n\nThe criteria:\n{criteria}\n\n"
-    "Say of each criterion whether the answer meets it; some describe what an answer must not do, and are met if it "
-    'does that. Reply with JSON, number of the criterion → true or false, or its number: {"1": true, "2": false}'
+    "Here is a task, an answer to it, and a list of criteria.\n\n"
+    "The task:\n{input}\n\nThe answer:\n{prediction}\n\nThe criteria:\n{criteria}\n\n"
+    "Say of each criterion whether the answer meets it. Some describe what an answer must not do, and are met if it "
+    "does that. Reply with JSON: the number of each criterion with true or false, or with a number where a scale is "
+    'given, such as {"1": true, "2": false}'
 )
 """A prompt about all criteria of an answer."""
 ALONE: Final = (
-    "Here is an answer, and a criterion.\n\nThe answer:\n{prediction}\n\nThe criterion:\n{criterion}\n\n"
-    "Say whether the answer meets the criterion; it may describe what an answer must not do, and is met if the answer "
-    'does that. Reply with JSON: {"explanation": "...", "criteria_met": true}'
+    "Here is a task, an answer to it, and a criterion.\n\n"
+    "The task:\n{input}\n\nThe answer:\n{prediction}\n\nThe criterion:\n{criterion}\n\n"
+    "Say whether the answer meets the criterion. It may describe what an answer must not do, and is met if the answer "
+    "does that. Reply with JSON, and with a number in place of true or false where a scale is given: "
+    '{"explanation": "...", "criteria_met": true}'
 )
 """A prompt about one criterion."""
 

@@ -16,13 +16,14 @@ from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
 from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of
-from ais_prompt.models import Asker, PromptStyle, check_at_least
+from ais_prompt.models import Asker, PromptStyle, StartsServer, check_at_least
 from ais_prompt.postprocess import ToolFormat
-from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LeftFile, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils import counted
 
 if TYPE_CHECKING:
     from ais_prompt.extensions.agents.proxy import Proxy
+    from ais_prompt.models import ServerToStart, StartedServers
 
 MOST_TOKENS = 4096
 """Part of each request of an inferencer. The agent decides how long its answers are."""
@@ -87,13 +88,16 @@ class Agent(ABC):
         """Return what tells the agent from others, as plain JSON values."""
 
     @abstractmethod
-    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:
+    async def run(
+        self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any], files: list[LeftFile]
+    ) -> Completion:
         """Let the agent answer one sample. A failure is returned, not raised.
 
         Args:
             request: of the sample.
             endpoint: where the agent asks its model.
             row: the columns of the sample.
+            files: takes the files that the agent leaves, also if it is cancelled.
         """
 
     def identity(self) -> Mapping[str, Any]:
@@ -122,6 +126,16 @@ class Agent(ABC):
     def count_tokens(self, prompt: Prompt) -> int | None:  # noqa: ARG002
         """Return None."""
         return None
+
+    @property
+    def server(self) -> ServerToStart | None:
+        """The server that is started for the model; None if it runs elsewhere."""
+        return self.asked.server if isinstance(self.asked, StartsServer) else None
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Take the servers of the run for the model."""
+        if isinstance(self.asked, StartsServer):
+            self.asked.start_with(servers, name)
 
     def close(self) -> None:
         """Close the model."""
@@ -166,7 +180,8 @@ class Agent(ABC):
         session = AgentSession(request, ask, self.asked, self.limits, self._places)
         endpoint = self._proxy.enter(session)
         begin = time.monotonic()
-        running = asyncio.ensure_future(self.run(request, endpoint, ask.row))
+        files: list[LeftFile] = []
+        running = asyncio.ensure_future(self.run(request, endpoint, ask.row, files))
         try:
             ends: list[asyncio.Future[Any]] = [running, session.over]
             await asyncio.wait(ends, timeout=self.limits.timeout, return_when="FIRST_COMPLETED")
@@ -183,7 +198,7 @@ class Agent(ABC):
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             await session.close()
-        return session.with_steps(replace(completion, seconds=time.monotonic() - begin))
+        return session.with_steps(replace(completion, seconds=time.monotonic() - begin, files=tuple(files)))
 
     def _checked(self, completion: Completion, session: AgentSession) -> Completion:
         if completion.failure or session.steps or not self._needs_calls:

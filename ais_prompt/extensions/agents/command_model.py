@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, ModelError
 from ais_prompt.extensions.agents.agent_base import Agent
@@ -22,7 +21,7 @@ from ais_prompt.extensions.agents.endpoint import HOST, AgentEndpoint
 from ais_prompt.extensions.agents.folder import left_files, write_files
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Failure, Request, prompt_to_json
+from ais_prompt.types import Completion, Failure, LeftFile, Request, prompt_to_json
 from ais_prompt.utils import in_thread, temporary_folder, watched
 
 QUESTION_FILE: Final = "question.txt"
@@ -114,7 +113,9 @@ class CommandModel(Agent):
         self._program()
         super().preflight()
 
-    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:
+    async def run(
+        self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any], files: list[LeftFile]
+    ) -> Completion:
         """Run the program to its end."""
         prompt = prompt_to_json(request.prompt)
         question = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
@@ -130,12 +131,12 @@ class CommandModel(Agent):
             if any(len(word.encode()) > _LONGEST_WORD for word in words):
                 what = f"the question is too long for a word of a command; the program finds it in {QUESTION_FILE}"
                 return Completion(failure=Failure("agent_command", what))
-            ended = await _run(words, folder, self._variables(endpoint))
-            left = await in_thread(lambda: left_files(folder, brought, self._keep_files))
+            try:
+                ended = await _run(words, folder, self._variables(endpoint))
+            finally:
+                files += left_files(folder, brought, self._keep_files)
             found = ended.failure or self._answer(ended.output, folder)
-        if isinstance(found, Failure):
-            return Completion(failure=found, files=left)
-        return replace(Completion(found, "stop"), files=left)
+        return Completion(failure=found) if isinstance(found, Failure) else Completion(found, "stop")
 
     def _program(self) -> str:
         """Return the path of the program.

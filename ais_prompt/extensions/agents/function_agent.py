@@ -11,7 +11,7 @@ from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.models import FunctionModel
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Request, prompt_to_json
+from ais_prompt.types import Completion, LeftFile, Request, prompt_to_json
 
 
 @MODELS.register_module()
@@ -67,7 +67,13 @@ class FunctionAgentModel(Agent):
         """Return the name and the version of the function."""
         return {name: value for name, value in self._function.identity().items() if name != "type"}
 
-    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
+    async def run(
+        self,
+        request: Request,
+        endpoint: AgentEndpoint,
+        row: Mapping[str, Any],  # noqa: ARG002
+        files: list[LeftFile],  # noqa: ARG002
+    ) -> Completion:
         """Call the function."""
         begin = perf_counter()
         answer = await self._function.call(prompt_to_json(request.prompt), endpoint)

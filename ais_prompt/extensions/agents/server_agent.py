@@ -11,7 +11,7 @@ from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.models import check_address, public_address
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Failure, Request, prompt_to_json
+from ais_prompt.types import Completion, Failure, LeftFile, Request, prompt_to_json
 
 _ANSWERS: Final = ("answer", "output", "response", "text")
 MOST_REPLY: Final = 16 * 2**20
@@ -70,7 +70,13 @@ class ServerAgentModel(Agent):
         check_address(self.url)
         super().preflight()
 
-    async def run(self, request: Request, endpoint: AgentEndpoint, row: Mapping[str, Any]) -> Completion:  # noqa: ARG002
+    async def run(
+        self,
+        request: Request,
+        endpoint: AgentEndpoint,
+        row: Mapping[str, Any],  # noqa: ARG002
+        files: list[LeftFile],  # noqa: ARG002
+    ) -> Completion:
         """Post the prompt."""
         import aiohttp
 

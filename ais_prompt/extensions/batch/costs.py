@@ -52,6 +52,8 @@ def costs_of(folder: RunFolder) -> list[TaskCost]:
     Raises:
         StoreError: a file cannot be read.
     """
+    if "price" not in folder.config_file.read_text("utf-8", "replace"):
+        return []  # a config of many datasets takes seconds to be parsed
     spec = stored_spec(folder)
     if not any(model.price for model in spec.models):
         return []

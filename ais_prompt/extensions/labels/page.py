@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -58,6 +59,7 @@ class LabelPage:
         self._folder = folder
         self._name = name
         self._answers = answers
+        self._saving = threading.Lock()
         for path in {self._file(answer) for answer in answers}:
             try:
                 write_label_file(path, read_label_file(path))  # says now whether labels can be saved
@@ -104,11 +106,12 @@ class LabelPage:
         if not (label is None or isinstance(label, bool)):
             raise ConfigError(f"{label!r:.40} is no label", fix="send true, false or null")
         path, sample = self._file(answer), answer.sample.prediction.sample_id
-        labels = read_label_file(path)
-        labels.pop(sample, None)
-        if label is not None:
-            labels[sample] = Label(sample, label, str(comment or "").strip(), answer.selection)
-        write_label_file(path, labels)
+        with self._saving:
+            labels = read_label_file(path)
+            labels.pop(sample, None)
+            if label is not None:
+                labels[sample] = Label(sample, label, str(comment or "").strip(), answer.selection)
+            write_label_file(path, labels)
         return self._state()
 
     def _state(self) -> dict[str, Any]:

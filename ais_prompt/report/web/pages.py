@@ -18,20 +18,13 @@ from statistics import fmean
 from string import Template
 from typing import Any, Final
 
-from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.errors import StoreError
 from ais_prompt.report.language import label_language, labels
 from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
-from ais_prompt.report.web.run_files import (
-    FAILED,
-    has_scores,
-    is_average,
-    newest_scores,
-    spec_of,
-    status_of,
-    summary_of,
-)
+from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
+from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
 from ais_prompt.store import RunFolder, config_changes, in_order, read_run_file
 from ais_prompt.utils import printable
@@ -113,10 +106,7 @@ def page_pieces(
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
-    if variants:
-        from ais_prompt.report.web.variant_page import VARIANTS_STYLE
-
-        style += VARIANTS_STYLE
+    style += VARIANTS_STYLE if variants else ""
     script = _COMMENT.sub("", "\n".join(map(asset, scripts)))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     # Only this style, these scripts, and media in the page.
@@ -146,16 +136,6 @@ def page_pieces(
     yield Template(after).substitute(values)
     yield from further
     yield "</body>\n</html>\n"
-
-
-def variants_html_of(folder: RunFolder) -> str:
-    """Return the part of the page about the variants of datasets; empty if the run has none."""
-    with suppress(AisPromptError):
-        if any(dataset.variant for dataset in spec_of(folder).datasets):
-            from ais_prompt.report.web.variant_page import variants_part  # comparisons, which few runs need
-
-            return variants_part(folder)
-    return ""
 
 
 def runs_page(work_dir: Path, runs: Mapping[str, RunFolder], *, is_static: bool = False) -> str:

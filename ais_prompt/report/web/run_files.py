@@ -17,7 +17,7 @@ from ais_prompt.plan import stored_spec
 from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock
-from ais_prompt.types import RunSpec, SampleScore, Sensitivity
+from ais_prompt.types import SampleScore, Sensitivity
 from ais_prompt.utils import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
@@ -95,16 +95,11 @@ def summary_of(folder: RunFolder) -> list[Row]:
 
 def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
     """Return the groups of datasets of a run, each with ``name`` and ``members``; none if its config cannot be read."""
-    with suppress(AisPromptError):
-        groups = spec_of(folder).summary.groups
+    run = folder.root.parent if folder.root.name == "partial" else folder.root
+    with suppress(AisPromptError):  # no module that the config names is imported
+        groups = stored_spec(RunFolder(run), as_of_others=True).summary.groups
         return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
     return []
-
-
-def spec_of(folder: RunFolder) -> RunSpec:
-    """Return the config of a run, also of its scores so far; no module that the config names is imported."""
-    run = folder.root.parent if folder.root.name == "partial" else folder.root
-    return stored_spec(RunFolder(run), as_of_others=True)
 
 
 def is_average(row: Row, folder: RunFolder) -> bool:

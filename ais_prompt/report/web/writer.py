@@ -16,10 +16,11 @@ from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
-from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces, variants_html_of
+from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
+from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
@@ -70,7 +71,7 @@ def write_report(folder: RunFolder) -> None:
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
         pieces = page_pieces(
-            *frame, prompts=prompts, variants=variants_html_of(folder), further=map(bytes.decode, samples)
+            *frame, prompts=prompts, variants=variants_part(folder), further=map(bytes.decode, samples)
         )
         report.writelines(map(str.encode, pieces))
         report.write(made_of.encode())

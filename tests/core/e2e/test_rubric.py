@@ -76,6 +76,8 @@ def test_a_rubric_of_a_column(project: Project) -> None:
         "dose": pytest.approx(1 / 3),
     }
     assert "judge without verdict" in done.stdout
+    [first, *_] = read_lines(project.folder() / "judge" / "fake" / "predictions" / "a" / "sums.jsonl")
+    assert "The task:\nQ0\n\nThe answer:\nhospital, 5 mg\n" in first["origin_prompt"][0]["content"]
     assert len(asked(project)) == 4
 
 

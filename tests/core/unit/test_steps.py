@@ -37,6 +37,7 @@ EXTENSION = Extension(
         "foreign_name": "acts:foreign_name",
         "model": "acts:model",
         "open_log": "acts:open_log",
+        "pages": "acts:pages",
         "shown": "acts:shown",
         "source": "acts:source",
         "status": "acts:status",
@@ -107,6 +108,10 @@ def model(spec, built):
 
 def open_log(path):
     return None
+
+
+def pages(*args):
+    return {}
 
 
 def source(named):

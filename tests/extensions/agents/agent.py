@@ -64,6 +64,7 @@ elif kind == "floods":
         sys.stdout.write("x" * 65536)
 elif kind == "hangs":
     Path(os.environ["PIDS"], "hangs").write_text(str(sleeper()))
+    Path("notes.txt").write_text("so far")
     say("before I hang")
     time.sleep(600)
 elif kind == "forks":

@@ -191,3 +191,14 @@ def test_requests_that_wait_for_a_local_model_become_a_batch() -> None:
     assert [call.name for one in found for call in one.tool_calls] == ["add"] * 6
     assert sum(inner.batches) == 6
     assert max(inner.batches) == 4
+
+
+def test_the_server_of_the_asked_model_is_started_by_the_run() -> None:
+    started: list[Any] = []
+    agent = CommandModel(["cat"], {"type": "OpenAIChatModel", "model": "m", "server": "vllm"})
+    assert agent.server is not None
+    agent.asked.start_with = lambda servers, name: started.append((servers, name))  # type: ignore[attr-defined]
+    servers: Any = object()
+    agent.start_with(servers, "agent")
+    assert started == [(servers, "agent")]
+    assert CommandModel(["cat"], {"type": "ScriptedModel"}).server is None

@@ -75,6 +75,7 @@ def test_hostile_agents_fail_alone_and_leave_no_process(tmp_path: Path) -> None:
         assert (failure.kind, failure.message[: len(message)]) == (kind, message)
     assert len(only(found["loops"]).trajectory) == 250
     assert len(only(found["kills"]).trajectory) == 1
+    assert [(file.name, file.text) for file in only(found["hangs"]).files] == [("notes.txt", "so far")]
     for name in ("hangs", "forks"):
         assert has_ended(int((tmp_path / name).read_text())), name
 

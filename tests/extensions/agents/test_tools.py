@@ -21,7 +21,7 @@ from tests.support.cli import run_cli
 from tests.support.servers import ROOT
 
 CONFIG = """
-models = [dict(type='ScriptedModel', abbr='model', answers={answers!r})]
+models = [dict(type='ScriptedModel', abbr='model', answers={answers!r}, max_concurrency=1)]
 datasets = [dict(type='LocalDataset', abbr='tasks', path='rows.jsonl',
     reader_cfg=dict(input_columns=['question'], output_column='answer'),
     infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{{question}}'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -89,6 +90,13 @@ def test_labels_are_saved_at_once_and_taken_back(run: RunFolder) -> None:
     assert page_of(run, task="first-model/facts", name="anna", draw=6).answer({})["labels"][2] is False
     page.take({"number": 2, "label": None})
     assert read_label_file(path) == {}
+
+
+def test_labels_of_two_open_pages_at_once_are_all_saved(run: RunFolder) -> None:
+    page = page_of(run, task="first-model/facts")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: page.take({"number": number, "label": True}), range(12)))
+    assert len(read_label_file(labels_file(run, "first-model", "facts", "me"))) == 12
 
 
 def test_two_people_label_apart_and_their_labels_measure_the_judge(run: RunFolder) -> None:

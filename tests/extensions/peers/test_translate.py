@@ -232,11 +232,11 @@ def test_several_evaluators_are_translated_one_by_one() -> None:
 
 
 def test_the_postprocessor_of_an_evaluator_becomes_that_of_the_dataset() -> None:
-    own = {"type": "opencompass.utils.text_postprocessors.general_cn_postprocess"}
+    own = {"type": "opencompass.utils.text_postprocessors.extract_non_reasoning_content"}
     acc = {"type": f"{OPENICL}.icl_evaluator.AccEvaluator", "pred_postprocessor": own}
     dataset, notes = translated(eval_cfg={"evaluator": acc})
     assert dataset["eval_cfg"]["evaluator"] == {"type": "AccEvaluator"}
-    assert dataset["eval_cfg"]["pred_postprocessor"] == {"type": "general_cn_postprocess"}
+    assert dataset["eval_cfg"]["pred_postprocessor"] == {"type": "extract_non_reasoning_content_peer"}
     assert notes == []
     _, notes = translated(eval_cfg={"evaluator": acc, "pred_postprocessor": own})
     assert "eval_cfg has one" in notes[0]

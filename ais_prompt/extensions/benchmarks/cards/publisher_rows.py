@@ -277,20 +277,8 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(bfcl, boolq, drop, gpqa, hellaswag, lettered, logiqa, mbpp, mbpp_plus, mgsm),
-        *(
-            hle,
-            instructions,
-            live_code_bench,
-            mmlu_pro,
-            mrcr,
-            mt_bench,
-            piqa,
-            super_gpqa,
-            triviaqa,
-            truthfulqa,
-            winogrande,
-        ),
+        *(bfcl, boolq, drop, gpqa, hellaswag, hle, instructions, lettered, live_code_bench, logiqa),
+        *(mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
     )
 }
 """Name in a card → function."""

@@ -152,6 +152,12 @@ _LATIN: Final = "only A to Z count; there capitals of every script do"
 _BLANKS: Final = "blanks at the ends of the line are left out"
 
 
+_CUT: Final = "nothing is found in an answer that ends inside of a thought"
+
+
+_DENIED: Final = "nothing is found in an answer that ends inside of a thought, nor where the answer is denied"
+
+
 def _row(name: str, differs: str = _OTHER) -> PartRow:
     return PartRow(name, name, differs=differs, exact=f"{name}_peer")
 
@@ -162,35 +168,45 @@ POSTPROCESSORS: Final = (
     _row("last_capital_postprocess", _LATIN),
     PartRow("gsm8k_dataset_postprocess", "gsm8k_dataset_postprocess"),
     PartRow(
-        "GPQA_Simple_Eval_postprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([A-D])"}
+        "GPQA_Simple_Eval_postprocess",
+        "match_answer_pattern",
+        add={"answer_pattern": r"(?i)ANSWER\s*:\s*([A-D])"},
+        differs=_DENIED,
     ),
-    PartRow("ReCoRD_postprocess", "first_line_postprocess", add={"remove": ("Answer: ",)}),
-    PartRow("Xsum_postprocess", "first_line_postprocess"),
-    PartRow("bbh_freeform_postprocess", "bbh_freeform_postprocess"),
+    PartRow("ReCoRD_postprocess", "first_line_postprocess", add={"remove": ("Answer: ",)}, differs=_CUT),
+    PartRow("Xsum_postprocess", "first_line_postprocess", differs=_CUT),
+    PartRow("bbh_freeform_postprocess", "bbh_freeform_postprocess", differs=_CUT),
     PartRow(
         "bbh_freeform_postprocess",
         "bbh_freeform_postprocess",
         module="ais_bench",
         differs="it also removes commas, and what follows yes or no",
     ),
-    PartRow("bbh_mcq_postprocess", "bbh_mcq_postprocess"),
-    PartRow("cmrc_postprocess", "after_phrase_postprocess"),
-    PartRow("drcd_postprocess", "after_phrase_postprocess"),
-    PartRow("general_cn_postprocess", "general_cn_postprocess"),
+    PartRow("bbh_mcq_postprocess", "bbh_mcq_postprocess", differs=_CUT),
+    PartRow("cmrc_postprocess", "after_phrase_postprocess", differs=_CUT),
+    PartRow("drcd_postprocess", "after_phrase_postprocess", differs=_CUT),
+    PartRow("general_cn_postprocess", "general_cn_postprocess", differs=_CUT),
     PartRow("gsm100_dataset_postprocess", "without_commas_postprocess"),
-    PartRow("gsm100_postprocess", "gsm100_postprocess"),
-    PartRow("lcsts_postprocess", "first_line_postprocess", add={"remove": ("1. ", "- "), "strip": "“，。！”"}),
+    PartRow("gsm100_postprocess", "gsm100_postprocess", differs=_CUT),
+    PartRow(
+        "lcsts_postprocess", "first_line_postprocess", add={"remove": ("1. ", "- "), "strip": "“，。！”"}, differs=_CUT
+    ),
     PartRow("lsht_postprocess", "first_line_postprocess", differs=_BLANKS),
-    PartRow("match_answer_pattern", "match_answer_pattern"),
-    PartRow("math_judement_preprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([^\n]+)"}),
-    PartRow("mathbench_postprocess", "mathbench_postprocess"),
-    PartRow("mgsm_postprocess", "mgsm_postprocess"),
+    PartRow("match_answer_pattern", "match_answer_pattern", differs=_DENIED),
+    PartRow(
+        "math_judement_preprocess",
+        "match_answer_pattern",
+        add={"answer_pattern": r"(?i)ANSWER\s*:\s*([^\n]+)"},
+        differs=_DENIED,
+    ),
+    PartRow("mathbench_postprocess", "mathbench_postprocess", differs=_CUT),
+    PartRow("mgsm_postprocess", "mgsm_postprocess", differs=_CUT),
     PartRow("samsum_postprocess", "first_line_postprocess", differs=_BLANKS),
     PartRow("strategyqa_dataset_postprocess", "strategyqa_dataset_postprocess"),
-    PartRow("strategyqa_pred_postprocess", "strategyqa_pred_postprocess"),
+    PartRow("strategyqa_pred_postprocess", "strategyqa_pred_postprocess", differs=_DENIED),
     PartRow("trec_postprocess", "first_line_postprocess", differs=_BLANKS),
     PartRow("triviaqa_postprocess", "first_line_postprocess", differs=_BLANKS),
-    PartRow("xml_tag_postprocessor", "xml_tag_postprocessor"),
+    PartRow("xml_tag_postprocessor", "xml_tag_postprocessor", differs=_CUT),
     PartRow("humaneval_postprocess", "humaneval_postprocess_v2", differs=_OTHER, exact="humaneval_postprocess_v2_peer"),
     PartRow("math_postprocess", "math_postprocess_v2", differs=_OTHER, exact="math_postprocess_peer"),
     _row("first_capital_postprocess_multi"),

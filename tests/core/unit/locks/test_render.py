@@ -34,6 +34,7 @@ DIGESTS = {
     "PPLOnlyInferencer": "c796afd5fcf1e638",
     "SimulatedToolCallInferencer": "a0d6754de45fa382",
     "ToolCallInferencer": "34e2ea7e23c9ff0f",
+    "ToolLoopInferencer": "c80a580187dfbc5a",
 }
 """Part → its digest without arguments, in the locks of all versions. Only add new parts; never change a digest."""
 

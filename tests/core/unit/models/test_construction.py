@@ -41,8 +41,11 @@ for name, arguments in models.items():
 print(json.dumps([seen, errors, "torch" in sys.modules]))
 """
 UNREACHABLE = "http://192.0.2.1:9/v1"  # TEST-NET-1 of RFC 5737: no machine has this address
+ASKED: dict[str, Any] = {"type": "ScriptedModel", "answers": {"x": "y"}}
 GOOD: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
+    "CommandModel": {"command": ["no-such-agent", "{question}"], "model": ASKED},
+    "FunctionAgentModel": {"function": "json.loads", "model": ASKED},
     "FunctionModel": {"function": "no_such_module.answer"},
     "HuggingFaceBaseModel": {"path": "FOLDER", "loading": {"tokenizer_path": "FOLDER/tokenizer"}},
     "HuggingFaceChatModel": {"path": "no-owner/no-such-model", "tokenizer_path": "FOLDER", "prefix_cache_tokens": 9},
@@ -50,10 +53,13 @@ GOOD: dict[str, dict[str, Any]] = {
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "logprobs_via": "echo"},
     "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "stream": True},
     "ScriptedModel": {"answers": {"x": "y"}},
+    "ServerAgentModel": {"url": UNREACHABLE, "model": ASKED},
     "TritonModel": {"model": "m", "base_url": UNREACHABLE, "max_tokens_field": "max_new_tokens"},
 }
 WRONG: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai"},
+    "CommandModel": {"command": "no-such-agent", "model": ASKED},
+    "FunctionAgentModel": {"function": "json.loads", "model": {}},
     "FunctionModel": {"function": "my_app.answer", "max_concurrency": 0},
     "HuggingFaceBaseModel": {"path": "FOLDER", "batch_size": 0},
     "HuggingFaceChatModel": {"path": "FOLDER", "generation_kwargs": {"max_length": 3}},
@@ -61,6 +67,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "no_such"},
     "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "seed": 1},
     "ScriptedModel": {"answers": {"(": "y"}},
+    "ServerAgentModel": {"url": UNREACHABLE, "model": {"type": "Nothing"}},
     "TritonModel": {"model": "m", "base_url": UNREACHABLE, "stream": True},
 }
 
