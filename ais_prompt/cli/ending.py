@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH: Final = 100
 """Columns of tables in a file or pipe, unless ``COLUMNS`` says otherwise."""
+_CHANGES_SHOWN: Final = 3
+"""Most differences from the run before that are named."""
 _FILES: Final = {
     "predictions": "every prompt and answer, one sample a line",
     "results": "scores with the details of each sample",
@@ -141,20 +143,23 @@ def _place(plan: Plan, dataset: str, row: int) -> str:
 
 def show_folder(result: RunResult) -> None:
     """Print where the run is and what it can be compared with; the first time, and with ``-v``, what its files are."""
-    from ais_prompt.store import runs_called
+    from ais_prompt.store import config_changes, runs_called
 
     if refusals(result):  # the folder has nothing, and -r finds it
         return
     root = result.folder.root
     home = root.absolute().parent
     runs = runs_called(home.parent, home.name)
-    before = any(any(run.glob("results/*/*.json")) for run in runs if run.name < root.name)
+    scored = [run for run in runs if run.name < root.name and any(run.glob("results/*/*.json"))]
     is_first = False
     with suppress(OSError):  # the work dir may not be listed
         is_first = len(runs) <= 1 and [*home.parent.iterdir()] == [home]
-    compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
-    is_scored = any(outcome.scores for outcome in result.outcomes)
-    hint(hanging(f"Run folder: {root}    ", compared if before and is_scored else "", breaks=False))
+    compared = ""
+    if scored and any(outcome.scores for outcome in result.outcomes):
+        compared = f"compare with the run before: {shlex.join(['aisprompt', 'compare', short_name(root)])}"
+    hint(hanging(f"Run folder: {root}    ", compared, breaks=False))
+    if compared and (changes := config_changes(scored[-1], root)):
+        hint(f"  changed since then: {'; '.join(changes[:_CHANGES_SHOWN])}")
     if is_first or output_of(click.get_current_context()).level > 0:
         for name in filter(lambda name: (root / name).exists(), _FILES):
             hint(f"  {name:<13} {_FILES[name]}")

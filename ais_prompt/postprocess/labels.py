@@ -7,6 +7,8 @@ for a label that
 - is marked or announced: ``\boxed{}``, "the answer is", "答案是",
 - begins the answer, before a punctuation mark: "No, there is no doubt",
 - or is the only one after the last conclusion: "Good acting, bad plot. Overall, negative".
+
+An answer that is nothing but True or False is yes or no, if those are the labels.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ _WORD_LIKE: Final = frozenset(("no", "so", "one", "other", "right", "a", "i", "n
 _HAN: Final = late(r"[\u2e80-\u9fff]")
 _NEGATES: Final = late(r"(?:不|非|没|未|无|否)\s?\Z")
 _ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
+_TRUTH: Final = late(r"\s*(true|false)\s*\.?\s*", re.IGNORECASE)
+"""An answer that is nothing but a truth value, such as that of a function."""
 _JOINT: Final = (
     r"[\s,'’，]{0,3}(?:\b(?:or|and|nor)\b|[/&,、，]|或者?|还是|和|与|也可能是?)+"
     r"[\s'‘]{0,2}(?:(?:it\s+is|be|the|an?)\s+)?"
@@ -102,6 +106,9 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
     different = {one.text for one in found}
     if len(different) > 1 and found[0].rank in (Rank.ANNOUNCED, Rank.FINAL, Rank.MARKED):
         different = {found[-1].text}
+    if not found and (answer := _TRUTH.fullmatch(source.text)) and {"yes", "no"} <= set(patterns.names):
+        name = patterns.names["yes" if answer[1].casefold() == "true" else "no"]
+        return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
     if len(different) != 1 or not found[-1].text:
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)

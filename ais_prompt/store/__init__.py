@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ais_prompt.store.runs import (
         SCHEMA_VERSION,
         all_runs,
+        config_changes,
         find_run_folder,
         in_order,
         is_made_here,

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.config import differing_values, literal_values
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RUN_NAME, RunFolder, safe_name
@@ -27,6 +28,7 @@ from ais_prompt.utils import read_regular
 
 LATEST = "latest"
 _SHOWN = 5
+_CHANGES_SHOWN: Final = 2
 """Maximum number of names that an error lists."""
 SCHEMA_VERSION: Final = 2
 """Version of run folders. Version 1 does not write it; its keys contain the id of the row and the address."""
@@ -59,24 +61,45 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     found = sorted(every, key=started)[-1:] if run == LATEST else [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])
-    names = [str(folder.relative_to(work_dir)) for folder in found or every]
     what = f"several runs are called {run!r}" if found else f"there is no run {run!r}"
     none = "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
-    fix = f"runs here: {_listed(names)}" if names else none
+    fix = f"runs here: {_listed(found or every, work_dir)}" if every else none
     raise ConfigError(what, where=str(work_dir), fix=fix)
 
 
 def _is_a_file(work_dir: Path, file: str, every: Sequence[Path]) -> ConfigError:
     """Say that a config or a file of data is no run, and which runs bear its name."""
     source = file if file.endswith(".py") else f"--data {file} --url http://…/v1"
-    of_file = [str(folder.relative_to(work_dir)) for folder in every if Path(file).stem in folder.parent.name]
-    fix = f"its runs: {_listed(of_file)}" if of_file else f"run it first: aisprompt run {source}"
+    of_file = [folder for folder in every if Path(file).stem in folder.parent.name]
+    fix = f"its runs: {_listed(of_file, work_dir)}" if of_file else f"run it first: aisprompt run {source}"
     return ConfigError(f"{file!r} is a file, not a run", where=str(work_dir), fix=fix)
 
 
 def runs_called(work_dir: Path, name: str) -> list[Path]:
     """Return the folders of the runs with a name, oldest first; none for the path or time of a run."""
     return [work_dir / name / run for run in _runs(work_dir / name)]
+
+
+def _run_before(root: Path) -> Path | None:
+    """Return the folder of the run of the same name before a run; None for the first."""
+    earlier = _runs(root.parent)
+    place = earlier.index(root.name) if root.name in earlier else 0
+    return root.parent / earlier[place - 1] if place else None
+
+
+def config_changes(before: Path, after: Path) -> list[str]:
+    """Return how the config of a run differs from that of another: ``temperature: 0.0 → 0.7``.
+
+    Args:
+        before, after: run folders. Nothing is said of configs that are programs, as earlier versions wrote.
+    """
+    with suppress(OSError, ValueError, SyntaxError, RecursionError):
+        return differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+    return []
+
+
+def _config_of(folder: RunFolder) -> dict[str, Any]:
+    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:
@@ -178,8 +201,14 @@ def is_own(folder: RunFolder) -> bool:
     return False
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+def _listed(runs: Sequence[Path], work_dir: Path) -> str:
+    """Return the names of runs, and of each how it differs from the run of the same name before it."""
+    shown = []
+    for run in runs[:_SHOWN]:
+        name, before = str(run.relative_to(work_dir)), _run_before(run)
+        changes = config_changes(before, run)[:_CHANGES_SHOWN] if before else []
+        shown.append(f"{name} ({'; '.join(changes)})" if changes else name)
+    return ", ".join(shown) + (", …" if len(runs) > _SHOWN else "")
 
 
 def _runs(parent: Path) -> list[str]:
@@ -205,7 +234,7 @@ def _run_folder_at(root: Path) -> RunFolder:
 
 def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
     if runs:
-        fix = f"runs, the newest first: {_listed(runs[::-1])}"
+        fix = f"runs, the newest first: {_listed([parent / run for run in reversed(runs)], parent)}"
         return ConfigError(f"there is no run {which!r}", where=str(parent), fix=fix)
     others = sorted(folder.name for folder in _folders(work_dir))
     known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""

@@ -32,11 +32,11 @@ from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is
 from ais_prompt.types import Prediction, prompts_to_json
 from ais_prompt.utils import encode_finite, exception_line
 
-STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
+STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "no_gold", "failed")
 """In the order in which they are shown."""
-WORST_FIRST: Final = ("wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right")
+WORST_FIRST: Final = ("wrong", "unparsed", "truncated", "no_gold", "failed", "partial", "scored", "answered", "right")
 """In the order in which they are sorted."""
-VERSION: Final = 8
+VERSION: Final = 9
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""

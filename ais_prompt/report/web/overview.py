@@ -16,7 +16,7 @@ from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
 from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, is_average, results_of
-from ais_prompt.scoring import Row, best_rows, is_starred, pivot
+from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
 from ais_prompt.types import Completion, Prediction, SampleScore, TaskFacts
 from ais_prompt.utils import tracked
@@ -249,7 +249,7 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
     return {
         "id": prediction.sample_id,
         "index": prediction.index,
-        "state": _state(prediction, detail.status if detail else None, rightness),
+        "state": _state(prediction, detail, rightness),
         "value": value,
         "extracted": snippet(detail.extracted if detail else None),
         "unread": _unread(prediction) if detail and detail.extracted is None else None,
@@ -262,10 +262,16 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
     }
 
 
-def _state(prediction: Prediction, status: str | None, rightness: float | None) -> str:
-    """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1."""
-    if status is None:
+def _state(prediction: Prediction, detail: SampleScore | None, rightness: float | None) -> str:
+    """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1.
+
+    A sample that failed because of its gold is ``no_gold``: its answer may be good.
+    """
+    if detail is None:
         return "failed" if prediction.failed else "truncated" if prediction.truncated else "answered"
+    status = detail.status
+    if status == "failed" and detail.reason.startswith(UNUSABLE_GOLD):
+        return "no_gold"
     if status != "scored" or rightness is None or not 0 <= rightness <= 1:
         return status
     return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"

@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,6 @@ from statistics import fmean
 from string import Template
 from typing import Any, Final
 
-from ais_prompt.config import differing_values, literal_values
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import label_language, labels
 from ais_prompt.report.web.assets import asset, finite_json, packed_text, source_hash
@@ -27,8 +25,8 @@ from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
 from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
-from ais_prompt.store import RunFolder, in_order, read_run_file
-from ais_prompt.utils import printable, read_regular
+from ais_prompt.store import RunFolder, config_changes, in_order, read_run_file
+from ais_prompt.utils import printable
 
 REPORT_SCRIPTS: Final = (
     "dom.js",
@@ -165,13 +163,8 @@ def _changes(runs: Iterable[RunFolder]) -> dict[Path, list[str]]:
     found = {}
     for roots in names.values():
         for before, after in pairwise(in_order(roots)):
-            with suppress(OSError, ValueError, SyntaxError, RecursionError):  # configs of earlier versions are programs
-                found[after] = differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+            found[after] = config_changes(before, after)
     return found
-
-
-def _config_of(folder: RunFolder) -> dict[str, Any]:
-    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def _seconds(started: Any) -> float:

@@ -17,7 +17,7 @@ from ais_prompt.report.web.index import STATES, Query, SampleIndex, conditions
 MOST_MODELS: Final = 8
 """Models side by side."""
 RIGHT: Final = STATES.index("right")
-MISSES: Final = tuple(STATES.index(name) for name in ("partial", "wrong", "unparsed", "truncated", "failed"))
+MISSES: Final = tuple(STATES.index(name) for name in ("partial", "wrong", "unparsed", "truncated", "no_gold", "failed"))
 """States below the full score."""
 
 

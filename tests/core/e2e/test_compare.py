@@ -339,6 +339,8 @@ def test_a_name_means_its_last_two_runs_with_scores(project: Project) -> None:
         done = project.run("run", "eval.py")
         assert done.returncode == 0, done.stderr
     assert "compare with the run before: aisprompt compare eval" in done.stdout
+    assert "changed since then: default: 'It is 6.' → 'It is 8.'" in done.stdout
+    assert "(default: 'It is 6.' → 'It is 8.'), eval/2" in project.run("compare", "elsewhere").stderr
     project.write_config(models="dict(type='ScriptedModel', abbr='fake', fail_after=0)")
     assert project.run("run", "eval.py").returncode == 3
     found = project.run("compare", "eval")

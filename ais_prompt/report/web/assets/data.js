@@ -2,7 +2,7 @@
 // `aisprompt view` has the same functions over a server, see served.js.
 
 const KEPT_CHUNKS = 64;
-const MISSES = ["partial", "wrong", "unparsed", "truncated", "failed"];  // states with less than the full score
+const MISSES = ["partial", "wrong", "unparsed", "truncated", "no_gold", "failed"];  // states with less than the full score
 let data = JSON.parse(byId("data").textContent);
 
 /** Unpack the value of an element. */

@@ -1,9 +1,9 @@
 // Scales and axes of plots.
 
-const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed"];
-const WORST_FIRST = ["wrong", "unparsed", "truncated", "failed", "partial", "scored", "answered", "right"];  // as in index.py
-const STATE_WORDS = { unparsed: "no answer", truncated: "cut" };  // the others are words already
-const ABOUT_STATES = { unparsed: "unparsed: nothing was extracted from the answer", truncated: "truncated: the answer was cut at max_out_len" };
+const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "no_gold", "failed"];
+const WORST_FIRST = ["wrong", "unparsed", "truncated", "no_gold", "failed", "partial", "scored", "answered", "right"];  // as in index.py
+const STATE_WORDS = { unparsed: "no answer", truncated: "cut", no_gold: "no gold" };  // the others are words already
+const ABOUT_STATES = { unparsed: "unparsed: nothing was extracted from the answer", truncated: "truncated: the answer was cut at max_out_len", no_gold: "no gold: the right answer of the row is missing or cannot be used" };
 
 /** The word for a state, as in a terminal; files and addresses have its name. */
 function stateWord(state) {

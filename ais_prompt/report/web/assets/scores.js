@@ -1,6 +1,6 @@
 // The tab of scores: a matrix of each metric, the models of each dataset on one axis, and scores by columns of the data.
 
-const UNSCORED = ["unparsed", "truncated", "failed"];
+const UNSCORED = ["unparsed", "truncated", "no_gold", "failed"];
 const LOSS_NAME = 260;  // pixels of the name of a task in a wide window
 
 /** Draw the tab; a click calls `choose(filters)`. */

@@ -31,6 +31,8 @@ GIVEN = [
     (MOOD, "negative", "Negative: the company has lost money."),
     (YES, "no", "So the answer is **no**, as ice floats."),
     (YES, "no", "No. There is no way that this is right."),
+    (YES, "yes", "True"),
+    (YES, "no", "False"),
     (TRUE, "True", "The statement is true."),
     (TRUE, "False", "That is false."),
     (MOOD, "positive", "The sentiment of this review is Positive."),
@@ -52,6 +54,8 @@ GIVEN = [
     (RIGHT_ZH, "错误", "这个说法是错误的。"),
 ]
 NOT_GIVEN = [
+    (YES, "It is true that ice floats."),
+    (MOOD, "True"),
     (YES, "I cannot say yes or no without more information."),
     (YES, "There is no information about that."),
     (YES, "Yes and no."),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ais_prompt.errors import StoreError
 from ais_prompt.report import ServedReport
 from ais_prompt.report.web import forget_report, write_report, writer
+from ais_prompt.scoring import UNUSABLE_GOLD
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.core.unit.report.web.making import make_run, prediction, scored
 from tests.core.unit.report.web.reading import Report, read_report, with_texts
@@ -47,19 +48,20 @@ def test_a_sample_says_what_was_asked_answered_and_made_of_it(tmp_path: Path) ->
 
 def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tmp_path: Path) -> None:
     failure = Completion(failure=Failure("timeout", "no answer in 60 s"))
-    predictions = [prediction(0), prediction(1), prediction(2, "x", failure, answer=None), prediction(3)]
+    predictions = [prediction(0), prediction(1), prediction(2, "x", failure, answer=None), prediction(3), prediction(4)]
     samples = [
         scored(0),
         scored(1, 0.0),
         SampleScore("id2", "failed", reason="timeout"),
         SampleScore("id3", "unparsed", None, "4", {"accuracy": 0.0}, reason="no answer found"),
+        SampleScore("id4", "failed", reason=f"{UNUSABLE_GOLD}: it is empty"),
     ]
     data = written(tmp_path, predictions, samples).data
     [line] = data["scores"]
-    assert (line["metric"], line["n"], line["failed"], line["unparsed"]) == ("accuracy", 4, 1, 1)
+    assert (line["metric"], line["n"], line["failed"], line["unparsed"]) == ("accuracy", 5, 2, 1)
     [shown] = data["tasks"]
-    assert shown["states"] == {"right": 1, "wrong": 1, "failed": 1, "unparsed": 1}
-    assert shown["reasons"] == {"timeout": 1, "no answer found": 1}
+    assert shown["states"] == {"right": 1, "wrong": 1, "failed": 1, "no_gold": 1, "unparsed": 1}
+    assert shown["reasons"] == {"timeout": 1, "no answer found": 1, f"{UNUSABLE_GOLD}: it is empty": 1}
     assert (data["name"], data["time"], data["status"]) == ("eval", "20260131_120000", "finished")
 
 
