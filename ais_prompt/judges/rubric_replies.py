@@ -26,12 +26,15 @@ _WORDS: Final[Mapping[str, bool | str]] = {
 }
 _WORD: Final = "|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))
 _MARK: Final = rf"(?P<mark>(?i:{_WORD})|-?\d+(?:\.\d+)?)(?![\w.%/]*\w)"
-_NUMBER: Final = r"(?:(?i:criterion|criteria|item|statement|标准|准则)\s*)?#?\s*(?P<number>\d+)"
+_NUMBER: Final = r"(?:(?i:criterion|criteria|item|statement|标准|准则)[ \t]*)?#?[ \t]*(?P<number>\d+)"
 _LINES: Final = (
     # "1. yes", "Criterion 2: not met, since ...", "[3] no"
-    late(rf"(?m:^)[\s*_>\-(\[|]*{_NUMBER}\s*[.:)\]|*_–—-]+[\s*_|]*{_MARK}"),
+    late(rf"(?m:^)[ \t*_>\-(\[|]*{_NUMBER}[ \t]{{0,9}}[.:)\]|*_–—-]{{1,9}}[\s*_|]{{0,9}}{_MARK}"),
     # "1. The answer names the dose: yes"
-    late(rf"(?m:^)[\s*_>\-(\[|]*{_NUMBER}\s*[.:)\]|][^\n]*(?:[:=→|]|\s[–—-])[\s*_|]*{_MARK}[\s*_.!|]*(?m:$)"),
+    late(
+        rf"(?m:^)[ \t*_>\-(\[|]*{_NUMBER}[ \t]{{0,9}}[.:)\]|][^\n]*(?:[:=→|]|\s[–—-])[ \t*_|]{{0,9}}{_MARK}"
+        r"[ \t*_.!|]{0,9}(?m:$)"
+    ),
 )
 _ENTRY: Final = late(rf"\"{_NUMBER}\"\s*:\s*\"?{_MARK}\"?\s*[,}}\n]")
 """An entry of an object that was cut off."""
@@ -40,6 +43,11 @@ _MET: Final = ("criteria_met", "criterion_met", "met", "satisfied", "verdict", "
 _ABOUT: Final = ("criterion", "number", "id", "index", "criterion_id")
 """Keys of the number of its criterion."""
 _KEY: Final = re.compile(_NUMBER)
+_OPENING: Final = re.compile(r"\[\s*\{|\{")
+_BLANKS: Final = re.compile(r"(?<=[ \t])[ \t]+|(?<=\n\n)\n+")
+"""White space that says nothing, and makes patterns of lines slow."""
+MOST_TRIED: Final = 100
+"""Brackets that open nothing, after which no more are tried: a reply of nothing but brackets must not take long."""
 
 
 def read_marks(text: str) -> Marks:
@@ -54,7 +62,7 @@ def read_marks(text: str) -> Marks:
     >>> read_marks("The answer meets most of them.")
     {}
     """
-    source = without_quotes(said(text).text)
+    source = without_quotes(_BLANKS.sub("", said(text).text))
     marks: dict[str, list[Any]] = {}
     if objects := list(_objects(source)):
         for number, mark in _of_value(objects[-1]):
@@ -74,6 +82,7 @@ def read_mark(text: str) -> Any:
     """
     if marks := read_marks(text):
         return marks.get("1") if len(marks) == 1 else None
+    text = _BLANKS.sub("", text)
     forms = (form for word in _WORDS if word.isascii() for form in (word, word.capitalize(), word.upper()))
     tag = only_tag(text, tuple(forms))
     if tag is not None:
@@ -83,18 +92,17 @@ def read_mark(text: str) -> Any:
 
 def _objects(text: str) -> Iterator[Any]:
     """Yield the objects and lists of objects that are whole in a text, outermost first."""
-    place = 0
-    while (start := min((at for at in (text.find("{", place), text.find("[{", place)) if at >= 0), default=-1)) >= 0:
-        end = _end(text, start)
-        value = None
-        if end:
+    place = tried = 0
+    while tried < MOST_TRIED and (found := _OPENING.search(text, place)):
+        place = found.start() + 1
+        if end := _end(text, found.start()):
             try:
-                value = decode_own(text[start:end].encode("utf-8", "surrogatepass"))
+                yield decode_own(text[found.start() : end].encode("utf-8", "surrogatepass"))
+                place = end
             except ValueError:
-                value = None
-        if isinstance(value, dict | list):
-            yield value
-        place = end if value is not None and end else start + 1
+                tried += 1
+        else:
+            tried += 1
 
 
 def _end(text: str, start: int) -> int:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config import Note, Options, name_of_prompt, resolve_data_path
+from ais_prompt.config import Note, Options, resolve_data_path
 from ais_prompt.data import (
     ANSWERS,
     LETTERS,
@@ -121,6 +121,10 @@ def named_prompts(prompts: Sequence[str]) -> str | Mapping[str, str] | None:
     Raises:
         ConfigError: a file cannot be read, or two prompts have the same name.
     """
+    if len(prompts) < 2 and not any(prompt.startswith("@") for prompt in prompts):
+        return next(iter(prompts), None)
+    from ais_prompt.config import name_of_prompt  # most runs have one prompt
+
     found: dict[str, str] = {}
     for prompt in prompts:
         name, text = _read_prompt(Path(prompt[1:])) if prompt.startswith("@") else (name_of_prompt(prompt), prompt)

@@ -17,11 +17,9 @@ from ais_prompt.config import (
     compose_config,
     expand,
     find_config,
-    keep_variants,
     load_config,
     parse_run,
     with_summarizer,
-    with_variants,
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
@@ -58,7 +56,10 @@ def read_spec(options: Options) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(options), options)
-    loaded = with_variants(loaded, options.sweep, zipped=options.sweep_zip)
+    if is_varied := bool(options.sweep) or _has_prompts(loaded.values):
+        from ais_prompt.config import keep_variants, with_variants  # most runs have none
+
+        loaded = with_variants(loaded, options.sweep, zipped=options.sweep_zip)
     values, notes = loaded.values, loaded.notes
     folder = loaded.path.resolve().parent if loaded.path else None
     for translate in steps("translate"):
@@ -66,7 +67,8 @@ def read_spec(options: Options) -> ReadConfig:
             values, options.options, foreign_summary=options.summarizer is not None, folder=folder, place=loaded.place
         )
         notes = (*notes, *translated)
-    values = keep_variants(values, loaded.values)
+    if is_varied:
+        values = keep_variants(values, loaded.values)
     if options.control is not None:
         from ais_prompt.config import with_control
 
@@ -79,6 +81,12 @@ def read_spec(options: Options) -> ReadConfig:
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=options.work_dir, budget=options.budget)
     return ReadConfig(loaded, _with_named_options(spec, options), notes)
+
+
+def _has_prompts(values: dict[str, Any]) -> bool:
+    """Return whether a dataset has several prompts."""
+    datasets = values.get("datasets")
+    return isinstance(datasets, list | tuple) and any(isinstance(one, dict) and one.get("prompts") for one in datasets)
 
 
 def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:

@@ -84,7 +84,7 @@ class ServedInBatches(Struct, frozen=True, eq=False):
     where: str
 
 
-class Batches:
+class BatchGatherer:
     """Asks one model in batches. It belongs to the event loop in which it is made.
 
     Args:

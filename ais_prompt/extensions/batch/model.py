@@ -29,7 +29,7 @@ from ais_prompt.types import Activity, Completion, LikelihoodQuery, Request
 from ais_prompt.utils import encode_plain, listed, part_class
 
 if TYPE_CHECKING:
-    from ais_prompt.extensions.batch.gather import Batches
+    from ais_prompt.extensions.batch.gather import BatchGatherer
     from ais_prompt.extensions.batch.services import BatchService
 
 
@@ -100,7 +100,7 @@ class InBatches(ApiModel):
     gathers_requests = True
     batch: BatchSpec
     ledger_file: Path | None
-    batches: Batches | None
+    batches: BatchGatherer | None
 
     def check_request(self, request: Request) -> None:
         """As `ApiModel.check_request`; no batch returns log-likelihoods."""
@@ -113,7 +113,7 @@ class InBatches(ApiModel):
         """As `ApiModel.open`, and take up the batches of earlier sessions."""
         if self.ledger_file is None:
             raise ModelError("only a run asks in batches", fix="leave out batch=dict(...)")
-        from ais_prompt.extensions.batch.gather import Batches, ServedInBatches
+        from ais_prompt.extensions.batch.gather import BatchGatherer, ServedInBatches
 
         await super().open()
         model = cast("BatchedModel", self)
@@ -134,7 +134,7 @@ class InBatches(ApiModel):
             self.retry.first_wait,
             self.address,
         )
-        self.batches = Batches(served, self.batch, self._service(), Ledger(self.ledger_file))
+        self.batches = BatchGatherer(served, self.batch, self._service(), Ledger(self.ledger_file))
         await self.batches.open()
         self.max_concurrency = self.batches.most_requests
 

@@ -47,7 +47,7 @@ class ServiceError(Exception):
         self.failure = failure
 
 
-class Look(Struct, frozen=True):
+class BatchLook(Struct, frozen=True):
     """What a service says of a batch.
 
     Attributes:
@@ -84,7 +84,7 @@ class BatchService(Protocol):
     async def find(self, flight: Flight) -> list[str]:
         """Return the ids of the batches that may be this one, in the order of likelihood."""
 
-    async def look(self, batch_id: str) -> Look:
+    async def look(self, batch_id: str) -> BatchLook:
         """Return how far a batch is."""
 
     async def fetch(self, batch_id: str, file: BinaryIO) -> None:
@@ -146,7 +146,7 @@ class OpenAIBatches:
                     break
         return []
 
-    async def look(self, batch_id: str) -> Look:
+    async def look(self, batch_id: str) -> BatchLook:
         """As `BatchService.look`."""
         with _errors():
             batch = await self._client.batches.retrieve(batch_id)
@@ -154,7 +154,7 @@ class OpenAIBatches:
         done = counts.completed + counts.failed if counts else 0
         if batch.status == "failed":
             return _refused(batch)
-        return Look("ended" if batch.status in ("completed", "expired", "cancelled") else "open", done)
+        return BatchLook("ended" if batch.status in ("completed", "expired", "cancelled") else "open", done)
 
     async def fetch(self, batch_id: str, file: BinaryIO) -> None:
         """As `BatchService.fetch`."""
@@ -222,12 +222,12 @@ class AnthropicBatches:
                 return [batch_id for _, batch_id in sorted(found)]
             query["after_id"] = page["last_id"]
 
-    async def look(self, batch_id: str) -> Look:
+    async def look(self, batch_id: str) -> BatchLook:
         """As `BatchService.look`."""
         batch = await self._get(f"{self.path}/{batch_id}")
         counts = batch.get("request_counts") or {}
         done = sum(count for name, count in counts.items() if name != "processing")
-        return Look("ended" if batch["processing_status"] == "ended" else "open", done)
+        return BatchLook("ended" if batch["processing_status"] == "ended" else "open", done)
 
     async def fetch(self, batch_id: str, file: BinaryIO) -> None:
         """As `BatchService.fetch`."""
@@ -268,10 +268,10 @@ def _object(reply: Reply | Failure) -> dict[str, Any]:
     return value
 
 
-def _refused(batch: Batch) -> Look:
+def _refused(batch: Batch) -> BatchLook:
     errors = (batch.errors.data if batch.errors else None) or []
     why = "; ".join(dict.fromkeys(error.message or error.code or "" for error in errors)) or "no reason given"
-    return Look("refused", why=why, is_full=any(error.code == ENQUEUED_LIMIT for error in errors))
+    return BatchLook("refused", why=why, is_full=any(error.code == ENQUEUED_LIMIT for error in errors))
 
 
 @contextmanager

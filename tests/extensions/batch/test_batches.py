@@ -1,6 +1,6 @@
 """Batches against a real server that does to them all that providers do, for OpenAI's API and Anthropic's.
 
-A session is `Batches` in an event loop of its own; it ends as a process does, at any moment, with nothing but its
+A session is `BatchGatherer` in an event loop of its own; it ends as a process does, at any moment, with nothing but its
 ledger on the disk.
 """
 

@@ -203,6 +203,18 @@ def test_replies_are_read_strictly() -> None:
     assert {reply: read_marks(reply) for reply in REPLIES} == REPLIES
 
 
+@given(st.text(alphabet='{}[]":,1 truefalsyno.\n', max_size=60))
+def test_any_reply_is_read(reply: str) -> None:
+    for number, mark in read_marks(reply).items():
+        assert number.isdigit()
+        assert isinstance(mark, bool | float | str)
+
+
+def test_a_reply_of_one_character_is_read_in_linear_time() -> None:
+    for text in ("{", "[{", "\n", " ", "1. ", '{"1": '):
+        assert read_marks(text * 800).keys() <= {"1"}
+
+
 def test_a_mark_fits_its_criterion() -> None:
     rated, met = Criterion("a", scale=(1, 5)), Criterion("a")
     assert [rated.mark(one, None) for one in (1, 3, 5, 6, True, "partly")] == [0.0, 0.5, 1.0, None, None, None]
