@@ -36,9 +36,8 @@ from opencompass.datasets.MedXpertQA import MedXpertQA_llmjudge_postprocess
 from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postprocess
 from opencompass.evaluator import CascadeEvaluator
 from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
-from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective import alignmentbench, arenahard, compass_arena_bradley_terry
 from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
-from opencompass.summarizers.subjective.compass_arena_bradley_terry import CompassArenaBradleyTerrySummarizer
 from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
 from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
 from opencompass.summarizers.subjective.mtbench101 import get_final_results, post_process_mtbench101
@@ -307,7 +306,7 @@ def ratings() -> dict[str, Any]:
             for place, model in enumerate(MODELS):
                 output = {}
                 for n in range(9):
-                    names = [base, model] if drawn.random() < 0.5 else [model, base]
+                    names = [model, base] if drawn.random() < 0.5 and dataset == "north" else [base, model]
                     said = drawn.choices("ABCD", [4 - place, 2 + place, 2, 1])[0]  # D is no verdict
                     known = {"capability": f"part {n % 3}", "answer1": names[0], "answer2": names[1]}
                     texts = {f"prediction{number}": drawn.choice(TEXTS_OF_STYLE) for number in (1, 2)}
@@ -316,37 +315,46 @@ def ratings() -> dict[str, Any]:
                 for match in found:
                     del match["prediction1"], match["prediction2"]
                 matches.setdefault(dataset, {}).setdefault(base, {})[model] = found
-    tables = [{"options": options, "rows": _ratings(matches, options)} for options in OPTIONS]
+    tables = [{"options": options, **_ratings(matches, options)} for options in OPTIONS]
     return {"source": "OpenCompass 0.5.4, Apache-2.0, from answers of our own", "matches": matches, "tables": tables}
 
 
-def _ratings(matches: Any, options: Mapping[str, Any]) -> list[list[Any]]:
-    """Return dataset (empty for all), base model, model, rating, predicted win rate and battles of each row."""
+def _ratings(matches: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers of the summarizer.
+
+    Returns:
+        ``rows``: dataset (empty for all), base model, model, rating, predicted win rate, battles; ``odds``: of all
+        datasets, covariate → odds ratio.
+    """
+    models = [{"abbr": name, "type": "x"} for name in MODELS]
     config = ConfigDict(
         datasets=[
-            {"abbr": name, "base_models": [{"abbr": base, "type": "x"} for base in bases],
-             "infer_cfg": {"inferencer": {"type": "GenInferencer"}, "prompt_template": {"type": "x", "template": ""}},
-             "reader_cfg": {}}
+            {"abbr": name, "base_models": [{"abbr": base, "type": "x"} for base in bases], "infer_cfg": {}}
             for name, bases in RATED.items()
         ],
         judge_models=[{"abbr": "judge", "type": "x"}],
-        eval={"partitioner": {"models": [{"abbr": name, "type": "x"} for name in MODELS]}},
+        models=models,
+        eval={"partitioner": {"models": models}},
         summarizer={},
-    )  # fmt: skip
+    )
+    compass_arena_bradley_terry.get_prompt_hash = lambda _: ""  # of prompts, which there are none of
     with tempfile.TemporaryDirectory() as folder:
         for dataset, bases in matches.items():
-            for base, models in bases.items():
-                for model, found in models.items():
+            for base, battles in bases.items():
+                for model, found in battles.items():
                     file = Path(folder) / f"results/{base}_{model}_judged-by--judge/{dataset}.json"
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(json.dumps({"matches": found}), "utf-8")
         config.work_dir = folder
-        CompassArenaBradleyTerrySummarizer(config, num_bootstrap=2, num_cpu=1, **options).summarize(time_str="t")
+        rater = compass_arena_bradley_terry.CompassArenaBradleyTerrySummarizer
+        rater(config, num_bootstrap=2, num_cpu=1, **options).summarize(time_str="t")
         of_each = pandas.read_csv(f"{folder}/summary/summary_t_by_judge.csv")
         whole = pandas.read_csv(f"{folder}/summary/summary_t_all_scores_df.csv")
+        odds = json.loads((Path(folder) / "summary/summary_t_all_scores_ctrl_coefs.json").read_text("utf-8"))["judge"]
     columns = ["dataset", "base_model", "model_name", "rating", "predicted_win_rate", "num_battles"]
     joined = whole.assign(dataset="", base_model=RATED["south"][0])
-    return [*of_each[columns].values.tolist(), *joined[columns].values.tolist()]
+    rows = [*of_each[columns].values.tolist(), *joined[columns].values.tolist()]
+    return {"rows": rows, "odds": odds or {}}
 
 
 def _write(output: Any, file: Path) -> None:

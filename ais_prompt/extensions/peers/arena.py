@@ -99,16 +99,19 @@ def ratings_of(battles: Battles, base: str, options: RatingOptions, resamples: i
     )
 
 
+Pools: TypeAlias = Mapping[tuple[str, str, str], Battles]
+"""Judge (empty if it is the only one), dataset and base model → battles of all models."""
+
+
 def tables_of(folder: RunFolder) -> Iterator[ArenaTable]:
-    """Yield the ratings on each dataset of a run against each base model, then those on all of them together.
+    """Return the ratings of a run as `tables`; nothing if no function of its evaluators returns battles.
 
     Raises:
         AisPromptError: the run cannot be read.
     """
-    spec = stored_spec(folder)
     options = RatingOptions()
-    pools: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for task in spec.tasks:
+    pools: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for task in stored_spec(folder).tasks:
         path = folder.results(task.model.abbr, task.dataset.abbr)
         evaluator = task.dataset.eval.evaluator
         if evaluator is None or evaluator.type != "PeerJudgeEvaluator" or not path.is_file():
@@ -116,16 +119,21 @@ def tables_of(folder: RunFolder) -> Iterator[ArenaTable]:
         options = convert(evaluator.args.get("ratings") or {}, RatingOptions)
         for battle in read_battles(path):
             pools.setdefault((battle.get("judge", ""), task.dataset.abbr, battle["base"]), []).append(battle)
+    return tables(pools, options)
+
+
+def tables(pools: Pools, options: RatingOptions) -> Iterator[ArenaTable]:
+    """Yield the ratings by each judge on each dataset against each base model, then those on all datasets together."""
     for judge in dict.fromkeys(key[0] for key in pools):
         ours = {(dataset, base): battles for (one, dataset, base), battles in pools.items() if one == judge}
         for (dataset, base), battles in ours.items():
             yield _table(dataset, base, judge, battles, options)
-        # Of all datasets, theirs takes the battles with the first base model of each.
+        # Theirs takes the battles with the first base model of each dataset, and anchors that of the last dataset.
         firsts = dict(reversed(ours))
         if len(firsts) > 1:
-            *_, dataset = dict.fromkeys(dataset for dataset, _ in ours)
+            *_, last = dict.fromkeys(dataset for dataset, _ in ours)
             whole = [battle for key in firsts.items() for battle in ours[key]]
-            yield _table(ALL, firsts[dataset], judge, whole, options)
+            yield _table(ALL, firsts[last], judge, whole, options)
 
 
 def _table(dataset: str, base: str, judge: str, battles: Battles, options: RatingOptions) -> ArenaTable:
