@@ -202,7 +202,7 @@ from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
 from ais_prompt.postprocess.general import last_number_postprocess as last_number_postprocess
-from ais_prompt.postprocess.labels import label_postprocess as label_postprocess
+from ais_prompt.postprocess.label_words import label_postprocess as label_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
@@ -252,7 +252,7 @@ from ais_prompt.registry import RUNNERS as RUNNERS
 from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
 from ais_prompt.scoring.rows import Row as Row
-from ais_prompt.shards.processes import LocalRunner as LocalRunner
+from ais_prompt.shards.local_shards import LocalRunner as LocalRunner
 from ais_prompt.types import Activity as Activity
 from ais_prompt.types import ChatMessage as ChatMessage
 from ais_prompt.types import Completion as Completion

@@ -88,7 +88,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "humaneval_postprocess_v3": "ais_prompt.postprocess.code",
         "json_postprocess": "ais_prompt.postprocess.code",
         "judge_rating_postprocess": "ais_prompt.judges.replies",
-        "label_postprocess": "ais_prompt.postprocess.labels",
+        "label_postprocess": "ais_prompt.postprocess.label_words",
         "last_number_postprocess": "ais_prompt.postprocess.general",
         "last-capital": "ais_prompt.postprocess.phrases",
         "last_capital_postprocess": "ais_prompt.postprocess.phrases",
@@ -143,7 +143,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
     },
     "partitioners": {},
     "runners": {
-        "LocalRunner": "ais_prompt.shards.processes",
+        "LocalRunner": "ais_prompt.shards.local_shards",
     },
 }
 """Kind of part → name → module that defines it, of the core."""

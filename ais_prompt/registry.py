@@ -9,7 +9,7 @@ part is imported when it is first asked for (see `ais_prompt.catalog`); a part o
     class MyEvaluator: ...
 
 and is found by name once its module is imported (``custom_imports`` in the config, or the entry point of an installed
-package, see `ais_prompt.utils.plugins`), or at once by its dotted path.
+package, see `ais_prompt.parts.plugins`), or at once by its dotted path.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ from mmengine.registry import Registry
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.steps import first_answer
-from ais_prompt.utils import (
+from ais_prompt.parts import (
     GuardedPart,
-    Held,
     defined_at,
     ends_program,
     exception_line,
     guarded_call,
     installed_extensions,
-    listed,
     load_plugins,
     refuse_other_kind,
     users_line,
 )
+from ais_prompt.steps import first_answer
+from ais_prompt.utils import Held, listed
 
 Part = TypeVar("Part", bound=Callable[..., Any])
 
@@ -211,7 +210,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return self.kind.removesuffix("s")
 
     def _advice(self, key: str) -> str:
-        from ais_prompt.utils import part_meant
+        from ais_prompt.parts import part_meant
 
         near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
         is_misspelt = bool(near) and difflib.SequenceMatcher(None, key.lower(), near[0].lower()).ratio() > 0.93

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from ais_prompt.extension import Extension, Place, Step, import_object, shipped
-from ais_prompt.utils import installed_extensions
+from ais_prompt.parts import installed_extensions
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def steps(name: Step) -> list[Any]:
 
 def tell(name: Step, *args: Any) -> None:
     """Call the function of every extension that takes a step. What one raises is a warning, and stops nothing."""
-    from ais_prompt.utils import ends_program, exception_line
+    from ais_prompt.parts import ends_program, exception_line
 
     for home in _homes(name):
         try:

@@ -34,7 +34,7 @@ from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.store import RunFolder
-from ais_prompt.utils import QUIET, verbosity
+from ais_prompt.terminal import QUIET, verbosity
 from ais_prompt.verbs import load_config, open_run_folder
 from bench.engine import lean_server
 from tests.support.servers import MockServer, mock_server

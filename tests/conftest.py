@@ -25,8 +25,8 @@ from typing import Final, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ais_prompt.processes import child as hidden
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import processes as hidden
 from tests.support.servers import MockServer, mock_server
 
 NOT_QUICK: Final = frozenset(("browser", "process", "slow", "thorough", "torch"))
@@ -219,7 +219,7 @@ def unchanged_process() -> Iterator[None]:
     assert process_state() == before, "this test changes the process for the tests after it"
 
 
-OURS: Final = ("logging", "ais_prompt.utils.log")
+OURS: Final = ("logging", "ais_prompt.terminal.log")
 """Where handlers of a run come from; pytest adds others."""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.utils import ROOT
+from ais_prompt.terminal import ROOT
 from tools.conformance_runner.cases import Case, load_cases
 from tools.conformance_runner.check import Verdict, check
 

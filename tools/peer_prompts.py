@@ -23,6 +23,7 @@ from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan import Plan, Task, read_spec
+from ais_prompt.processes import Worker, WorkerDied
 from ais_prompt.types import (
     Completion,
     DatasetSpec,
@@ -34,7 +35,7 @@ from ais_prompt.types import (
     Sample,
     prompt_to_json,
 )
-from ais_prompt.utils import Worker, WorkerDied, digest
+from ais_prompt.utils import digest
 from tools.made_up_rows import MEDIA_ROOTS, MadeUpRows, made_up
 from tools.peer_files import FileResult, cause
 from tools.peer_side import ANSWER, Asked, PeerModel, PromptsCall

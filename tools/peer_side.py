@@ -19,7 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from ais_prompt.extensions.peers.code.importing import install_finders, resolve
-from ais_prompt.utils import exception_line, serve
+from ais_prompt.parts import exception_line
+from ais_prompt.processes import serve
 
 ANSWER: Final = "an answer"
 """What every model answers."""

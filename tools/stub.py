@@ -12,7 +12,7 @@ from typing import Final
 
 import ais_prompt
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.config import declared_options
+from ais_prompt.config import Options, declared_options
 from ais_prompt.extension import Extension, import_object, shipped
 from ais_prompt.names import HOMES, MODULES
 
@@ -40,7 +40,9 @@ def names_of(one: Extension) -> list[str]:
     parts = (name for homes in one.parts.values() for name in homes)
     brought = (name for homes in one.options.values() for name in homes)
     told = (declared_options(import_object(mode.options)) for mode in one.modes.values())
-    options = (flag for own in told for option in own.values() for flag in option.flags)
+    # A mode may take an option of the core, which knows its name by itself.
+    known = {flag for option in declared_options(Options).values() for flag in option.flags}
+    options = (flag for own in told for option in own.values() for flag in option.flags if flag not in known)
     modes = (f"-m {name}" for name in one.modes)
     sections = (f"{name}=" for name in one.sections)
     keys = (f"models[i].{name}=" for name in one.model_keys)

@@ -38,6 +38,7 @@ from ais_prompt.inferencers import (
     RunningConversation,
 )
 from ais_prompt.models import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel, ScriptedModel
+from ais_prompt.parts import defined_at, part_class
 from ais_prompt.plan import (
     Plan,
     PlannedDataset,
@@ -62,7 +63,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.types import Decoding, Request, Sample, TaskSpec
-from ais_prompt.utils import counted, defined_at, listed, part_class
+from ais_prompt.utils import counted, listed
 
 AN_ANSWER: Final = "an answer"
 ROWS_TRIED: Final = 20

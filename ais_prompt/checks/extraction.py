@@ -16,10 +16,10 @@ from msgspec import Struct
 from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator
+from ais_prompt.parts import exception_line
 from ais_prompt.plan import Plan, PlannedDataset, Postprocessor
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Sample
-from ais_prompt.utils import exception_line
 
 PHRASINGS: Final[Mapping[str, str]] = {
     "plain": "%s",

@@ -16,6 +16,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, PartError, faults_of
 from ais_prompt.evaluators import Evaluator, JudgeEvaluator, PanelEvaluator, is_scoring_function
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models import Model
+from ais_prompt.parts import defined_at, exception_line, part_class, users_line
 from ais_prompt.plan import Plan, PlannedDataset, argument_faults
 from ais_prompt.registry import (
     EVALUATORS,
@@ -28,7 +29,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleScore
-from ais_prompt.utils import canonical, defined_at, exception_line, part_class, users_line, with_leaves
+from ais_prompt.utils import canonical, with_leaves
 
 T = TypeVar("T")
 

@@ -31,8 +31,8 @@ from ais_prompt.prompts import (
     has_marker,
     hides_answers,
 )
+from ais_prompt.terminal import FACT, NOTE
 from ais_prompt.types import Prompt, Sample, TaskSpec
-from ais_prompt.utils import FACT, NOTE
 
 GOLD: Final = "\ue000gold\ue000"
 """Replaces the gold in a neutral prompt. Private characters, which occur in no template."""

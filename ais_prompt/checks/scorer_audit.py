@@ -22,10 +22,10 @@ from ais_prompt.evaluators import (
     best_of,
     worst_of,
 )
+from ais_prompt.parts import exception_line
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.types import Extraction
-from ais_prompt.utils import exception_line
 
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""

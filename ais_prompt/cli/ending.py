@@ -55,7 +55,7 @@ def show(
     from ais_prompt.comparison import difference_json
     from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
     from ais_prompt.steps import tell
-    from ais_prompt.utils import is_quiet
+    from ais_prompt.terminal import is_quiet
     from ais_prompt.verbs import task_ends
 
     root = result.folder.root
@@ -175,7 +175,7 @@ def short_name(root: Path) -> str:
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     """Say why tasks failed or are paused, or that too many samples failed, and return the exit code of the run."""
     from ais_prompt.errors import Paused
-    from ais_prompt.utils import is_quiet
+    from ais_prompt.terminal import is_quiet
 
     ended = [outcome for outcome in result.outcomes if outcome.error is not None]
     paused = [outcome for outcome in ended if isinstance(outcome.error, Paused)]

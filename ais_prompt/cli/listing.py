@@ -91,7 +91,7 @@ def _find(kind: str | None, patterns: Sequence[str]) -> None:
         click.UsageError: there is none.
     """
     from ais_prompt.config import locate
-    from ais_prompt.utils import place
+    from ais_prompt.parts import place
     from ais_prompt.verbs import FoundConfig
 
     names = [name for name in locate.KINDS if kind in (None, name)]
@@ -142,7 +142,7 @@ def _entry(one: Benchmark) -> BenchmarkEntry:
 
 def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
-    from ais_prompt.utils import EXTENSIONS, find_plugins, load_plugins
+    from ais_prompt.parts import EXTENSIONS, find_plugins, load_plugins
 
     if not (find_plugins() or find_plugins(EXTENSIONS)):
         return []

@@ -105,8 +105,8 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     Raises:
         Interrupted: by Ctrl-C or a signal; all shards are stopped.
     """
+    from ais_prompt.processes import interruption
     from ais_prompt.shards import run_shards
-    from ais_prompt.utils import interruption
 
     try:
         unfinished = run_shards(runner, work, count)

@@ -110,9 +110,9 @@ def serve(reuse: str, **values: Any) -> None:
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
     from ais_prompt.plan import Plan, read_spec
+    from ais_prompt.processes import interruption
     from ais_prompt.shards import serve as start
     from ais_prompt.shards import shared_run_folder
-    from ais_prompt.utils import interruption
 
     spec = read_spec(read_options(values)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)

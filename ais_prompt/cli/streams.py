@@ -1,6 +1,6 @@
 """Hide secrets in standard output and standard error, from any writer: this program, a library, or Python itself.
 
-A stream that cannot be written ends nothing (`ais_prompt.utils.steady_output`).
+A stream that cannot be written ends nothing (`ais_prompt.terminal.steady_output`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TextIO, cast
 
 from ais_prompt.secrets import SECRET_VARIABLE, SECRETS, SHORTEST, secrets_in_url
-from ais_prompt.utils import NARROWEST, STDERR_PATIENCE, WIDEST_TERMINAL, open_standard_descriptors, standard_stream
+from ais_prompt.terminal import STDERR_PATIENCE, open_standard_descriptors, standard_stream
+from ais_prompt.utils import NARROWEST, WIDEST_TERMINAL
 
 _MOST_DIGITS: Final = 10
 

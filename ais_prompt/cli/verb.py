@@ -22,8 +22,9 @@ from ais_prompt.cli.habits import advice_on, as_written_here
 from ais_prompt.config import CONFIG_FOLDERS, SearchFolders
 from ais_prompt.errors import AisPromptError, ConfigError, InternalError
 from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.processes import interruption, terminable
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import NARROWEST, escaped, interruption, one_line, reviewable_json, terminable
+from ais_prompt.utils import NARROWEST, escaped, one_line, reviewable_json
 
 if TYPE_CHECKING:
     from ais_prompt.checks import PromptWarning
@@ -213,7 +214,7 @@ class Output:
 
     Attributes:
         as_json: print one document, and nothing else, on standard output.
-        level: of `ais_prompt.utils.progress`.
+        level: of `ais_prompt.terminal.progress`.
         with_speed: print how fast the servers answered.
         fields: of the document, as far as they are known.
         error: why the command failed.
@@ -336,7 +337,7 @@ def printed(ctx: click.Context) -> Iterator[None]:
     if not output.as_json and not output.level:
         yield
         return
-    from ais_prompt.utils import verbosity
+    from ais_prompt.terminal import verbosity
 
     with verbosity(output.level):
         if not output.as_json:
@@ -370,7 +371,7 @@ def _print_usage_error(ctx: click.Context, error: click.UsageError) -> None:
 
 
 def _print(text: str) -> None:
-    from ais_prompt.utils import close_bars
+    from ais_prompt.terminal import close_bars
 
     close_bars()
     click.echo(escaped(SECRETS.hide_in_message(text)), err=True)

@@ -30,9 +30,10 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.metrics import (
     exact_mean,
 )
+from ais_prompt.parts import exception_line
 from ais_prompt.store import check_scored, check_shape, reading, replacing
 from ais_prompt.types import lower_is_better
-from ais_prompt.utils import decode, encode, exception_line, read_regular
+from ais_prompt.utils import decode, encode, read_regular
 
 BASELINE_FORMAT: Final = 2
 """Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""

@@ -19,7 +19,8 @@ from ais_prompt.comparison.compared_task import Comparison
 from ais_prompt.comparison.differences import Difference, differences_together, intervals_together
 from ais_prompt.comparison.explanation import change_lines, explanation, score_text, signed
 from ais_prompt.comparison.paired_runs import RunComparison
-from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_table, printable
+from ais_prompt.terminal import Cell, Column, fits, fitted, print_table
+from ais_prompt.utils import counted, listed, printable
 
 SIGNIFICANT: Final = 0.05
 """p-values below this are printed bold."""

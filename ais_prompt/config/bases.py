@@ -16,7 +16,8 @@ from msgspec import Struct
 from ais_prompt.config.locate import ConfigTree, file_in_tree, searched_folders, tree_of
 from ais_prompt.config.mmengine_gaps import installed_path
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import advice, place, read_regular
+from ais_prompt.parts import place
+from ais_prompt.utils import advice, read_regular
 
 
 class Base(Struct, frozen=True):

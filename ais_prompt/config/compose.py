@@ -15,7 +15,7 @@ from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import place
+from ais_prompt.parts import place
 
 
 def compose_config(

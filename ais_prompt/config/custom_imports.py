@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from ais_prompt.config.folders import give_folders, given_folders
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.parts import ends_program, last_line_in
 from ais_prompt.secrets import SECRETS
 from ais_prompt.steps import first_answer
-from ais_prompt.utils import ends_program, last_line_in
 
 
 def make_importable(folders: Iterable[Path]) -> None:

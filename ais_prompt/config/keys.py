@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo, fields
 
+from ais_prompt.parts import key_advice
 from ais_prompt.steps import extensions
 from ais_prompt.types import (
     NEEDED,
@@ -37,7 +38,6 @@ from ais_prompt.types import (
     number_of_gpus,
     printable,
 )
-from ais_prompt.utils import key_advice
 
 SECTIONS: Final = {name: entry for one in extensions() for name, entry in one.sections.items()}
 """Key → section of an extension."""

@@ -27,7 +27,8 @@ from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import PYTHON, Held, advice, ends_program, last_line_in, place
+from ais_prompt.parts import PYTHON, ends_program, last_line_in, place
+from ais_prompt.utils import Held, advice
 
 
 class LoadedConfig(Struct, frozen=True):

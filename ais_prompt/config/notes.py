@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ais_prompt.utils import NOTE
+from ais_prompt.terminal import NOTE
 
 
 class Note(Struct, frozen=True):

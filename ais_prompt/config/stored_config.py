@@ -18,8 +18,8 @@ from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.render import literal_values
 from ais_prompt.errors import ConfigError
+from ais_prompt.parts import place
 from ais_prompt.types import ELSEWHERE
-from ais_prompt.utils import place
 
 ISOLATIONS: Final = ("bubblewrap", "landlock")
 """What ``sandbox`` may name besides a command."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.config.bases import bases_of, is_read_base, read_syntax
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import place
+from ais_prompt.parts import place
 
 REORDERING = {"clear", "insert", "pop", "remove", "reverse", "sort"}
 """Methods after which the items of a list are no longer where they were written."""

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from ais_prompt.data.retriever import RetrievalText, RowLists, ShotIds, check_count, check_enough, own_rows, take
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Sample
-from ais_prompt.utils import require, require_installed, tracked
+from ais_prompt.utils import require, require_installed
 
 K1: Final = 1.5
 """How much further occurrences of a word add: the higher, the later they stop to count."""

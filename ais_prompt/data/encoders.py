@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
-from ais_prompt.utils import lookup, require, require_installed, tracked, tracking
+from ais_prompt.terminal import tracked, tracking
+from ais_prompt.utils import lookup, require, require_installed
 
 Embeddings: TypeAlias = npt.NDArray[np.float32]
 """One row for each text: shape (texts, dimensions)."""

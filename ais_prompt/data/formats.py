@@ -23,7 +23,8 @@ from ais_prompt.data.given_rows import SPLIT_NAMES
 from ais_prompt.data.table import Table
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
-from ais_prompt.utils import Advance, check_regular, decode, listed, read_objects, split_sheet, tracking
+from ais_prompt.terminal import Advance, tracking
+from ais_prompt.utils import check_regular, decode, listed, read_objects, split_sheet
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

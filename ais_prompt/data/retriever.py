@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Protocol, TypeAlias, overload, runtime_checkable
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.parts import KeptChecks
 from ais_prompt.types import Sample
-from ais_prompt.utils import KeptChecks, RowIndex, counted, listed, row_key
+from ais_prompt.utils import RowIndex, counted, listed, row_key
 
 ShotIds: TypeAlias = tuple[int, ...]
 """Row numbers in the train split, in the order in which they are shown."""

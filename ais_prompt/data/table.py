@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ais_prompt.data.batches import Batches, StoredBatches, rows_of, store_rows
 from ais_prompt.errors import DataError
-from ais_prompt.utils import digest, digest_of_list, listed, tracked
+from ais_prompt.terminal import tracked
+from ais_prompt.utils import digest, digest_of_list, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa

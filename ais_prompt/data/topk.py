@@ -20,9 +20,10 @@ from ais_prompt.data.retriever import (
     take,
 )
 from ais_prompt.errors import PartError
+from ais_prompt.parts import defined_at, part_class
 from ais_prompt.registry import RETRIEVERS
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Sample
-from ais_prompt.utils import defined_at, part_class, tracked
 
 _ROWS_AT_ONCE = 256
 """Test rows whose inner products are in memory together."""

@@ -38,8 +38,9 @@ from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import AgentModel, AsyncModel, BatchModel, GathersRequests, Model, attempts_sent, endpoint_of
+from ais_prompt.parts import part_class
+from ais_prompt.processes import call_in_loop, in_thread, run_coroutine
 from ais_prompt.types import Completion, Failure, Request
-from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
 
 if TYPE_CHECKING:
     from ais_prompt.engine.workers import ModelWorkers

@@ -19,11 +19,12 @@ from ais_prompt.engine.meters import Progress
 from ais_prompt.errors import AisPromptError, DataError, InternalError, ModelError, PartError, ReadError, StoreError
 from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, OffersTools
 from ais_prompt.models import unknown_opening
+from ais_prompt.parts import exception_line, last_line_in
 from ais_prompt.plan import Task
 from ais_prompt.postprocess import ToolFormat, read_calls
 from ais_prompt.store import system_error
 from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request, prompt_to_json
-from ais_prompt.utils import counted, digest, exception_line, last_line_in
+from ais_prompt.utils import counted, digest
 
 logger = logging.getLogger(__name__)
 

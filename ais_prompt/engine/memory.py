@@ -20,8 +20,8 @@ from ais_prompt.engine.job import TaskJob
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import BatchModel, LikelihoodModel, Model, YieldsAnswers
+from ais_prompt.parts import part_class
 from ais_prompt.types import Completion, LikelihoodQuery, Request
-from ais_prompt.utils import part_class
 
 if TYPE_CHECKING:
     from ais_prompt.engine.workers import ModelWorkers

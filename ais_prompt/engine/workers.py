@@ -1,7 +1,7 @@
 """Local models in worker processes: several at a time, each with GPUs of its own, and all memory free at the end.
 
 `ModelWorkers` starts the processes, and `in_workers` makes a model whose calls go there. This module is also what such
-a process runs (`ais_prompt.utils.Worker`): `answer` loads the model of a config, then answers the batches of its
+a process runs (`ais_prompt.processes.Worker`): `answer` loads the model of a config, then answers the batches of its
 parent.
 """
 
@@ -22,9 +22,11 @@ from ais_prompt.config import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
 from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers, YieldsAnswers, gpu_variable
+from ais_prompt.parts import part_class, part_error
 from ais_prompt.plan import build_model
+from ais_prompt.processes import Worker, WorkerDied, run_coroutine, serve
 from ais_prompt.types import Completion, ModelSpec, Request
-from ais_prompt.utils import Worker, WorkerDied, decode_own, encode_plain, part_class, part_error, run_coroutine, serve
+from ais_prompt.utils import decode_own, encode_plain
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
+from ais_prompt.parts import KeptChecks
 from ais_prompt.types import AgentStep, Completion, JudgeVerdict, SampleScore, Score, lower_is_better
-from ais_prompt.utils import KeptChecks, is_missing
+from ais_prompt.utils import is_missing
 
 
 @runtime_checkable

@@ -11,9 +11,10 @@ from typing import Any, Final
 from ais_prompt.errors import ModelError
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics import incident_shares, mean_scores
+from ais_prompt.processes import Worker, WorkerDied
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils import Worker, WorkerDied, require_installed
+from ais_prompt.utils import require_installed
 
 START_SECONDS: Final = 60
 """Maximum number of seconds for the imports of the process."""

@@ -20,7 +20,7 @@ from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, veri
 from math_verify.grader import get_pct_val
 from sympy import Basic, FiniteSet, Max, Number, Tuple, UnevaluatedExpr
 
-from ais_prompt.utils import serve
+from ais_prompt.processes import serve
 
 _CLOSE: Final = 2e-6
 """Relative difference of numbers that are equal: 1/3 and 0.333333."""

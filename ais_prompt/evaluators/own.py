@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.evaluators.base import Evaluator, less_is_better
 from ais_prompt.metrics import mean_scores
+from ais_prompt.parts import GuardedPart, calling, defined_at, guarded_call
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import STATUSES, SampleScore, Score
-from ais_prompt.utils import GuardedPart, calling, defined_at, guarded_call
 
 _WRITE: Final = "write `def score(self, extracted, gold)` that returns {'accuracy': 1.0} for one sample"
 

@@ -24,9 +24,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models import Model, SendsFields
+from ais_prompt.parts import KeptChecks, part_class
 from ais_prompt.prompts import ChatFormat, Filled, PromptBuilder, Template
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
-from ais_prompt.utils import KeptChecks, part_class
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 

@@ -7,9 +7,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.parts import part_error
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import part_error
 
 RAISED: Final = "raised"
 """The kind of failure of a sample for which a part raised an error, or returned a value of the wrong type."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import DataError, MissingGoldError
-from ais_prompt.utils import decode_own, is_missing, key_advice
+from ais_prompt.parts import key_advice
+from ais_prompt.utils import decode_own, is_missing
 
 TEXT: Final = ("criterion", "text", "title")
 POINTS: Final = ("points", "weight")

@@ -16,8 +16,9 @@ _VERDICT: Final = (
     r"|评级|评判|评定|判定|判断|结论|结果|评分|得分|分数|打分|评|判)"
 )
 _ANSWER: Final = r"(?:\b(?i:answer)\b|答案)"
-_OPEN: Final = r"[\s*_(\[\"'`]*"
-_CLOSE: Final = r"[\s*_)\]\"'`.!]*"
+# Bounded, so that the time is linear.
+_OPEN: Final = r"[\s*_(\[\"'`]{0,60}"
+_CLOSE: Final = r"[\s*_)\]\"'`.!]{0,60}"
 _IS: Final = (
     r"(?:\s+(?i:for|of|on)\b[^\n.:=\d]{0,60}?)?"
     rf"(?:{_OPEN}[\"'*_]*\s*(?:[:=→]|\s[-–—]\s)|\s*(?:\b(?i:is|as|must\s+be|should\s+be|would\s+be)\b(?:\s+an?\b)?|应?[是为]))"
@@ -43,9 +44,9 @@ _REPORTED: Final = late(
 """What a judge quotes from the answer, or from its prompt: 'The answer says "[[A]]"'."""
 _OWN: Final = late(rf"(?:\b(?:I|[Mm]y)\b|我|{_VERDICT})[^.!?;\n]*\Z")
 """A judge that quotes its own verdict: 'so I write "[[A]]"'."""
-_NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)(?!\d|,\d)"
+_NUMBER: Final = r"(?P<found>-?\d++(?:\.\d++)?)(?!\d|,\d)"
 _SCALES: Final = late(
-    r"/\s*\d+|\b(?i:out\s+of)\s+\d+|(?<![\d.])\d+\s*(?:[-–~—]|to|and|到|至)\s*\d+(?!\d|\.\d)|\d+-?(?:point|分制)|满分[是为]?\s*\d+"
+    r"/\s*\d+|\b(?i:out\s+of)\s+\d+|(?<![\d.])\d+\s*(?:[-–~—]|to|and|到|至)\s*\d+(?!\d|\.\d)|(?<!\d)\d+-?(?:point|分制)|满分[是为]?\s*\d+"
     # "(10 is best)", "[1 = worst]", but not "(7)" and "[[7]]"
     r"|\((?!\s*[\d.]+\s*\))[^()\n]*\)|(?<!\[)\[(?!\[|\s*[\d.]+\s*\])[^\[\]\n]*\]"
 )

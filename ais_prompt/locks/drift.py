@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.preview import LEAST_ALIKE, Hunk, Parts, TaskPrompts, compact_digest, hunks
-from ais_prompt.utils import tracked
+from ais_prompt.terminal import tracked
 
 PACKAGES: Final = "packages"
 """The kind of parts that are versions of packages."""

@@ -16,8 +16,9 @@ from rich.text import Text
 
 from ais_prompt.locks.drift import PACKAGES, ChangedPrompt, Drift, Group, PartChange, Reason, TaskDrift
 from ais_prompt.preview import END, MARK, START, TURN, Hunk, changed_words, prompt_of_text
+from ais_prompt.terminal import print_heading
 from ais_prompt.types import Document, prompt_to_json
-from ais_prompt.utils import counted, print_heading, printable
+from ais_prompt.utils import counted, printable
 
 _MOST_GROUPS: Final = 8
 _MOST_ROWS: Final = 10

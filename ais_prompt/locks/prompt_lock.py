@@ -29,8 +29,9 @@ from ais_prompt.preview import (
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry, is_shipped
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import safe_name
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
-from ais_prompt.utils import digest, digest_of_list, tracked, versions
+from ais_prompt.utils import digest, digest_of_list, versions
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 """The packages that can change the prompts of an unchanged config."""

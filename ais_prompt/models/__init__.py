@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         wait_before_retry,
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
-    from ais_prompt.models.api.batches import (
+    from ais_prompt.models.api.batch_files import (
         NO_ANSWER,
         BatchedModel,
         batch_answer,
@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames, as_flat
     from ais_prompt.models.function import FunctionModel, source_digest
+    from ais_prompt.models.huggingface.abilities import why_alone, why_not_joined
     from ais_prompt.models.huggingface.ends import Stops, completion_of
     from ais_prompt.models.huggingface.generation import Generator, is_sampling, without_sampling
     from ais_prompt.models.huggingface.growing import ROOM, growing_cache
@@ -112,7 +113,6 @@ if TYPE_CHECKING:
         query_row,
     )
     from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-    from ais_prompt.models.huggingface.probe import why_alone, why_not_joined
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
     from ais_prompt.models.huggingface.reuse import Block, CachedPrefix, PrefixCache, Reuse, Tokens, block_of
     from ais_prompt.models.likelihood_completions import common_length

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from ais_prompt.parts import KeptChecks
 from ais_prompt.types import Activity, Completion, Decoding, Price, Prompt, Request
-from ais_prompt.utils import KeptChecks
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 """The form of a prompt that a model takes:

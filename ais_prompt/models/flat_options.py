@@ -29,8 +29,9 @@ from ais_prompt.models.model_options import (
     Wire,
     check_at_least,
 )
+from ais_prompt.parts import key_advice, type_words
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import advice, key_advice, listed, type_words
+from ais_prompt.utils import advice, listed
 
 Value = TypeVar("Value", bound=Struct)
 Fields: TypeAlias = dict[str, Any]

@@ -15,9 +15,11 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.model_options import check_at_least, check_more_than_0, first_stop
 from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
+from ais_prompt.parts import awaiting, calling, defined_at
+from ais_prompt.processes import in_thread
 from ais_prompt.registry import MODELS, import_dotted
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request, prompt_to_json
-from ais_prompt.utils import Held, awaiting, calling, defined_at, digest, in_thread
+from ais_prompt.utils import Held, digest
 
 _MOST_TOKENS: Final = 4096
 """Part of each request. The function decides how long its answers are."""

@@ -13,8 +13,8 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.config import parse_literal
 from ais_prompt.errors import ConfigError
+from ais_prompt.parts import key_advice, type_words
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import key_advice, type_words
 
 PARTS_KEPT: Final = 512
 """Signatures of parts, and checks of types, that are kept."""

@@ -34,7 +34,8 @@ from ais_prompt.data import (
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.prompts import mark_of
-from ais_prompt.utils import FACT, counted, is_missing, late, listed
+from ais_prompt.terminal import FACT
+from ais_prompt.utils import counted, is_missing, late, listed
 
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""

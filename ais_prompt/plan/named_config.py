@@ -23,13 +23,14 @@ from ais_prompt.config import (
 )
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import public_address
+from ais_prompt.parts import place
 from ais_prompt.plan.bind import accepts
 from ais_prompt.plan.data_file import NONE, DataFile, describe_file
 from ais_prompt.plan.described_model import completed_urls, listed_otherwise, local_model, served_model
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.steps import steps
 from ais_prompt.types import RunSpec, SummarySpec
-from ais_prompt.utils import listed, place
+from ais_prompt.utils import listed
 
 ADDED: Final = "+"
 """Begins the name of an evaluator that is used beside the others: ``--evaluator +NAME``."""

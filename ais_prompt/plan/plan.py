@@ -20,6 +20,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models import Model
+from ais_prompt.parts import guarded_call, part_class
 from ais_prompt.plan.build import (
     Postprocessor,
     build_context,
@@ -38,7 +39,6 @@ from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
-from ais_prompt.utils import guarded_call, part_class
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""

@@ -15,8 +15,8 @@ from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, PartError, PromptError
 from ais_prompt.inferencers import RETRY_HINT, InferenceContext, Inferencer, KeepsShots, Preview
 from ais_prompt.models import Model, estimate_tokens
+from ais_prompt.parts import defined_at
 from ais_prompt.types import Prompt, Sample
-from ais_prompt.utils import defined_at
 
 
 def fitting_shots(

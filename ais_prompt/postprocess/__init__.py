@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         phrases_of,
         plain_phrase,
     )
-    from ais_prompt.postprocess.labels import label_postprocess, same_label
+    from ais_prompt.postprocess.label_words import label_postprocess, same_label
     from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
     from ais_prompt.postprocess.numbers import (
         NUMBER,

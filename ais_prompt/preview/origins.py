@@ -26,8 +26,8 @@ from ais_prompt.prompts import (
     Template,
     TokenizerChatFormat,
 )
+from ais_prompt.terminal import silence
 from ais_prompt.types import ChatMessage, Prompt, Sample
-from ais_prompt.utils import silence
 
 Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 """The spans of a prompt that is one text, or of each message in order; a message with media has those of its texts."""

@@ -22,11 +22,11 @@ from ais_prompt.models import (
     TokenizingModel,
     is_at_hand,
 )
+from ais_prompt.parts import calling, part_class
 from ais_prompt.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.prompts import Filled
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, prompt_to_json
-from ais_prompt.utils import calling, part_class
 
 _OTHER_PROMPT: Final = "another prompt"
 GoldSent: TypeAlias = GoldUse | Literal["all"]

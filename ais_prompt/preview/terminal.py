@@ -18,7 +18,8 @@ from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import GoldSent, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList, PromptSection
-from ais_prompt.utils import counted, describe_call, describe_part, print_heading, printable
+from ais_prompt.terminal import print_heading
+from ais_prompt.utils import counted, describe_call, describe_part, printable
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""

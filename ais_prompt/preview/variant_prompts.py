@@ -11,8 +11,9 @@ from rich.text import Text
 
 from ais_prompt.preview.preview import PromptView
 from ais_prompt.preview.terminal import print_sample
+from ais_prompt.terminal import print_heading
 from ais_prompt.types import Prompt
-from ais_prompt.utils import print_heading, printable
+from ais_prompt.utils import printable
 
 _STYLES: Final = {"-": "red", "+": "green"}
 

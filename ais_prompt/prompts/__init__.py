@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, ApiTurn, is_raw
     from ais_prompt.prompts.base import ChatFormat, Filled, MessagesFormat, Mode, Template
     from ais_prompt.prompts.builder import EXAMPLES_KEPT, PromptBuilder
-    from ais_prompt.prompts.chat import ChatTemplate
     from ais_prompt.prompts.chat_formats import READY_MADE, make_chat_format, parse_role_template
+    from ais_prompt.prompts.chat_template import ChatTemplate
+    from ais_prompt.prompts.dialogue_sections import CHAT, SECTIONS_KEPT, split_rounds
     from ais_prompt.prompts.dialogue_template import FilledDialogue, MultiTurnPromptTemplate
     from ais_prompt.prompts.message_media import LocalFilesFormat, MediaRoots, check_taken, note_files
     from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         RoleTemplate,
         RoleTemplateInterface,
     )
-    from ais_prompt.prompts.sections import CHAT, SECTIONS_KEPT, split_rounds
     from ais_prompt.prompts.template import PromptTemplate
     from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat, merge_neighbours
 else:

@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.terminal import SILENCE
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils import SILENCE
 
 Form: TypeAlias = Literal["string", "dialogue", "labels", "messages"]
 """The form of a template. ``messages`` are in OpenAI form: the model's meta template does not change them."""

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from ais_prompt.errors import PromptError
+from ais_prompt.parts import part_class
 from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.dialogue_template import DialogueTemplate, FilledDialogue
 from ais_prompt.prompts.message_media import MediaRoots
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
-from ais_prompt.utils import part_class
 
 EXAMPLES_KEPT: Final = 2048
 """Maximum number of rendered examples in the cache, to bound memory for a large training split."""

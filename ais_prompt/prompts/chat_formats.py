@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import ROLE_TEMPLATE, parse_meta_template
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
+from ais_prompt.parts import exception_line, users_line
 from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, RawMessagesFormat
 from ais_prompt.prompts.base import ChatFormat, Mode
@@ -33,7 +34,6 @@ from ais_prompt.prompts.role_templates import (
 from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat
 from ais_prompt.registry import import_dotted
 from ais_prompt.types import MetaTemplateSpec
-from ais_prompt.utils import exception_line, users_line
 
 __all__ = [
     "DEFAULT_META_TEMPLATE",

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
+from ais_prompt.parts import KeptChecks
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.compiled import (
     CompiledDialogueTemplate,
@@ -35,7 +36,7 @@ from ais_prompt.prompts.prompt_list import (
     with_text,
 )
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils import KeptChecks, listed
+from ais_prompt.utils import listed
 
 QUESTION_AND_ANSWER = ("question", "answer")
 

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.parts import ROLES
 from ais_prompt.prompts.message_media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn, column_marks, compile_text
 from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
-from ais_prompt.utils import ROLES
 
 WHERE: Final = "meta_template"
 

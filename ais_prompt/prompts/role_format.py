@@ -7,14 +7,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ais_prompt.errors import PartError, PromptError
+from ais_prompt.parts import defined_at, guarded_call
 from ais_prompt.prompts.api_format import ApiFormat
 from ais_prompt.prompts.base import Mode
+from ais_prompt.prompts.dialogue_sections import EXAMPLES_KEPT
 from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection
 from ais_prompt.prompts.role_templates import Message, RoleTemplateInterface
-from ais_prompt.prompts.sections import EXAMPLES_KEPT
 from ais_prompt.types import ChatMessage, Content
-from ais_prompt.utils import defined_at, guarded_call
 
 ROLE_NAMES: Final[dict[str, str]] = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a dataset's turn → role of a message, in the order of a round."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from ais_prompt.errors import PromptError
-from ais_prompt.utils import SILENCE
+from ais_prompt.terminal import SILENCE
 
 log = logging.getLogger(__name__)
 log.addFilter(SILENCE)

@@ -34,10 +34,10 @@ from ais_prompt.models import (
     ServerOptions,
     Wire,
 )
+from ais_prompt.parts import load_plugins, type_words
 from ais_prompt.plan import KINDS
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.steps import extensions
-from ais_prompt.utils import load_plugins, type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,

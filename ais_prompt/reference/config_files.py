@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.config import KINDS, load_config, match_shipped, redacted
+from ais_prompt.parts import place
 from ais_prompt.reference.entry import Entry
-from ais_prompt.utils import counted, listed, place
+from ais_prompt.utils import counted, listed
 
 _SECTIONS: Final = ("reader_cfg", "infer_cfg", "eval_cfg")
 _STEPS: Final = {

@@ -21,7 +21,8 @@ from rich.text import Text
 from ais_prompt.metrics import Z
 from ais_prompt.report.language import term
 from ais_prompt.scoring import Line, Row, bare, best_rows, half_width, is_starred, models_of, pivot
-from ais_prompt.utils import fitted, printable
+from ais_prompt.terminal import fitted
+from ais_prompt.utils import printable
 
 NAME_WITH_INTERVALS: Final = 28
 """Cells of a dataset's name below which intervals are left out instead."""

@@ -20,7 +20,8 @@ from rich.text import Text
 
 from ais_prompt.engine import Progress
 from ais_prompt.report.tally import RunTally, Tally
-from ais_prompt.utils import Advance, Alike, Facts, counted, in_notebook, is_quiet, printable, shown_on, tracking
+from ais_prompt.terminal import Advance, Alike, Facts, in_notebook, is_quiet, shown_on, tracking
+from ais_prompt.utils import counted, printable
 
 logger = logging.getLogger(__name__)
 LOG_INTERVAL = 10.0
@@ -199,7 +200,7 @@ class Board(rich.progress.Progress):
 
     @contextmanager
     def work(self, description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:
-        """Show work beside the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
+        """Show work beside the tasks, such as scoring; see `ais_prompt.terminal.progress.tracking`."""
         bar = self.add_task(description, total=total, unit=unit, facts=facts)
         try:
             yield partial(self.advance, bar)

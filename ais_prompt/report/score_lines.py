@@ -25,8 +25,9 @@ from ais_prompt.scoring import (
     span,
     value,
 )
+from ais_prompt.terminal import fitted
 from ais_prompt.types import STATUSES
-from ais_prompt.utils import fitted, printable
+from ais_prompt.utils import printable
 
 NO_GOLD: Final = "no gold"
 INTERVAL: Final = "95 % interval"

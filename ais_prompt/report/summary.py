@@ -19,8 +19,9 @@ from ais_prompt.report.score_lines import print_score_lines
 from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
 from ais_prompt.scoring import Row, TaskOutcome, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
+from ais_prompt.terminal import Cell, Column, print_table
 from ais_prompt.types import STATUSES, Speed, Times
-from ais_prompt.utils import Cell, Column, encode, print_table, printable
+from ais_prompt.utils import encode, printable
 
 COLUMNS = Row.__struct_fields__
 WIDEST: Final = 100_000

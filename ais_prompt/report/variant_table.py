@@ -11,7 +11,8 @@ from rich.text import Text
 from ais_prompt.comparison import Variant, VariantGroup
 from ais_prompt.report.score_cost import FRONT_NOTE, cost_cell, cost_title, cost_units
 from ais_prompt.scoring import bare, value
-from ais_prompt.utils import Cell, Column, counted, listed, print_heading, print_table, printable
+from ais_prompt.terminal import Cell, Column, print_heading, print_table
+from ais_prompt.utils import counted, listed, printable
 
 BEHIND_NOTE: Final = "behind: the best less this variant, on the questions of both; all intervals hold together (95 %)"
 MATRIX_NOTE: Final = "! best of its line · < worse than the best (p < 5 %, corrected for all pairs of the line)"

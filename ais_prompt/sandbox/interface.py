@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from ais_prompt.utils import KeptChecks
+from ais_prompt.parts import KeptChecks
 
 
 @runtime_checkable

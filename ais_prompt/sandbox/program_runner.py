@@ -16,9 +16,9 @@ from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
 from msgspec import Struct
 
 from ais_prompt.errors import SandboxError
+from ais_prompt.processes import hidden
 from ais_prompt.sandbox.bubblewrap import DISK_BYTES
 from ais_prompt.sandbox.launch import Guard, Isolation, prepare, started, taken
-from ais_prompt.utils import hidden
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
 """Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or

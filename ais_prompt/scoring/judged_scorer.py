@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from ais_prompt.errors import PartError
 from ais_prompt.evaluators import AsksInParts, JudgeEvaluator, PanelEvaluator
 from ais_prompt.metrics import exact_mean
+from ais_prompt.parts import defined_at
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
-from ais_prompt.utils import defined_at
 
 if TYPE_CHECKING:
     from ais_prompt.judges import Replies

@@ -31,8 +31,9 @@ from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_sam
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
 from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results
+from ais_prompt.terminal import NOTE, tracked
 from ais_prompt.types import STATUSES, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.utils import NOTE, Spilled, counted, tracked
+from ais_prompt.utils import Spilled, counted
 
 logger = logging.getLogger(__name__)
 

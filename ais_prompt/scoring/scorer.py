@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators import AcceptsSilence, Evaluator, OwnEvaluator, unread_value
+from ais_prompt.parts import exception_line
 from ais_prompt.plan import Postprocessor, read_answer
 from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
-from ais_prompt.utils import exception_line
 
 CUT: Final = "cut at max_out_len"
 NO_TEXT: Final = "empty answer"

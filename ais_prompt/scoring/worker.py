@@ -1,4 +1,4 @@
-"""Score tasks in a process of its own (`ais_prompt.utils.Worker`), while the parent asks models.
+"""Score tasks in a process of its own (`ais_prompt.processes.Worker`), while the parent asks models.
 
 Calls and replies are the values below. The process runs `answer`; its parent has a `ScoringProcess`, and reads what
 comes back with `read_values`, since user-defined parts may have written it.
@@ -23,13 +23,15 @@ from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError, DataError, PartError
 from ais_prompt.evaluators import JudgedBatchEvaluator
 from ais_prompt.plan import Task
+from ais_prompt.processes import Worker, WorkerDied, serve
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry
 from ais_prompt.scoring.score import isolation_of
 from ais_prompt.scoring.scorers import answers_of, scorer_of
 from ais_prompt.scoring.unchanged import is_of_program, score_what_changed
 from ais_prompt.store import RunFolder, read_predictions
+from ais_prompt.terminal import ROOT, Advance, Facts, OnceFilter, shown_on
 from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
+from ais_prompt.utils import part_types
 
 if TYPE_CHECKING:
     from ais_prompt.judges import Question, Replies

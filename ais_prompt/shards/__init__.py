@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
+    from ais_prompt.shards.local_shards import LocalRunner
     from ais_prompt.shards.merge import agreement, collect, forget_partial, journals_of, merge_journals, open_partial
     from ais_prompt.shards.partition import (
         distribute,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         share_of,
         work_of,
     )
-    from ais_prompt.shards.processes import LocalRunner
     from ais_prompt.shards.runner import Runner, ShardWork, run_shards
     from ais_prompt.shards.shard_folders import (
         EVERYTHING,

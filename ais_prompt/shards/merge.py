@@ -35,8 +35,9 @@ from ais_prompt.store import (
     try_file_lock,
     writing,
 )
+from ais_prompt.terminal import logging_to
 from ais_prompt.types import Request, TaskFacts, decoding_to_json
-from ais_prompt.utils import canonical, decode_own, encode, logging_to, versions
+from ais_prompt.utils import canonical, decode_own, encode, versions
 
 logger = logging.getLogger(__name__)
 _ENDED = {"finished", "failed"}

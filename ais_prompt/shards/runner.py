@@ -17,8 +17,8 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError
 from ais_prompt.shards.shard_folders import ShardFolder, list_shard_folders
 from ais_prompt.store import RunFolder
+from ais_prompt.terminal import tracking
 from ais_prompt.types import Shard
-from ais_prompt.utils import tracking
 
 logger = logging.getLogger(__name__)
 ENDED: Final = ("finished", "failed", "paused")

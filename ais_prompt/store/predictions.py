@@ -16,10 +16,11 @@ from msgspec import Struct, convert
 from msgspec.json import Decoder
 
 from ais_prompt.errors import DataError
+from ais_prompt.parts import exception_line
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.types import Prediction
-from ais_prompt.utils import decode_own, encode, encode_plain, exception_line, open_regular, read_objects
+from ais_prompt.utils import decode_own, encode, encode_plain, open_regular, read_objects
 
 NO_ANSWERS: Final = "there are no answers yet"
 ASK_FIRST: Final = "ask the model first: -m infer, or -m all"

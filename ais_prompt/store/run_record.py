@@ -13,12 +13,13 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import to_builtins
 
 from ais_prompt.errors import StoreError
+from ais_prompt.processes import Termination, interruption
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.runs import SCHEMA_VERSION, next_number, note_made_here, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
-from ais_prompt.utils import Termination, digest, interruption, versions
+from ais_prompt.utils import digest, versions
 
 WRITING_SHARE: Final = 200
 """Times as long as writing the record takes, the next writing waits."""

@@ -56,11 +56,11 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
     every = list(all_runs(work_dir))
-    if Path(run).is_file():
-        raise _is_a_file(work_dir, run, every)
     found = sorted(every, key=started)[-1:] if run == LATEST else [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])
+    if not found and Path(run).is_file():
+        raise _is_a_file(work_dir, run, every)
     what = f"several runs are called {run!r}" if found else f"there is no run {run!r}"
     none = "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
     fix = f"runs here: {_listed(found or every, work_dir)}" if every else none

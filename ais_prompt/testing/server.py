@@ -38,12 +38,12 @@ from typing import IO, Any
 from aiohttp import web
 
 from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
-from ais_prompt.testing.answers import default_answer, models_body, question_of
 from ais_prompt.testing.apis import generate_body, message_fault, response_fault
 from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
 from ais_prompt.testing.stream import stream_answer
+from ais_prompt.testing.wire_answers import default_answer, models_body, question_of
 
 HOST = "127.0.0.1"
 

@@ -1,4 +1,4 @@
-"""Helpers that several rooms need: texts, JSON, files, digests, the log, the terminal, processes."""
+"""Helpers that several rooms need: texts, JSON, files, digests."""
 
 from typing import TYPE_CHECKING
 
@@ -24,19 +24,14 @@ if TYPE_CHECKING:
         read_regular,
         split_sheet,
     )
-    from ais_prompt.utils.guard import (
-        GuardedPart,
-        KeptChecks,
-        awaiting,
-        calling,
-        ends_program,
-        exception_line,
-        guarded_call,
-        part_class,
-        part_error,
-        refuse_other_kind,
+    from ais_prompt.utils.hub import (
+        HUB,
+        MAX_PAGES,
+        REMEMBERED_SECONDS,
+        SLOW_SECONDS,
+        guard_hub,
+        lookup,
     )
-    from ais_prompt.utils.hub import HUB, MAX_PAGES, REMEMBERED_SECONDS, SLOW_SECONDS, guard_hub, lookup
     from ais_prompt.utils.json import (
         DECODER,
         MOST_LEVELS,
@@ -57,8 +52,6 @@ if TYPE_CHECKING:
         with_leaves,
         with_texts,
     )
-    from ais_prompt.utils.late_pattern import LatePattern, late
-    from ais_prompt.utils.log import FACT, NOTE, ONCE, ROOT, SILENCE, Alike, OnceFilter, logging_to, silence
     from ais_prompt.utils.message_parts import (
         CALL,
         FILE_NOTE,
@@ -94,34 +87,6 @@ if TYPE_CHECKING:
         require_installed,
         versions,
     )
-    from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
-    from ais_prompt.utils.plugins import (
-        EXTENSIONS,
-        find_plugins,
-        installed_entry,
-        installed_extensions,
-        load_plugins,
-        plugin_configs,
-    )
-    from ais_prompt.utils.processes import Worker, WorkerDied, hidden, serve
-    from ais_prompt.utils.progress import (
-        NORMAL,
-        QUIET,
-        Advance,
-        Facts,
-        close_bars,
-        in_notebook,
-        is_quiet,
-        shown_on,
-        tracked,
-        tracking,
-        verbosity,
-        waiting,
-    )
-    from ais_prompt.utils.protocols import members, type_words
-    from ais_prompt.utils.steady_output import STDERR_PATIENCE, SteadyFile, open_standard_descriptors, standard_stream
-    from ais_prompt.utils.synonyms import PYTHON, ROLES, key_advice, key_meaning, part_meant
-    from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_heading, print_table
     from ais_prompt.utils.temporary import (
         IN_MEMORY,
         PIECE,
@@ -136,26 +101,19 @@ if TYPE_CHECKING:
         VARIES,
         WIDEST_TERMINAL,
         Held,
+        LatePattern,
         advice,
         counted,
         escaped,
         is_missing,
         kind_of,
+        late,
         listed,
         near_miss,
+        nearest,
         one_line,
         printable,
         reviewable_json,
     )
-    from ais_prompt.utils.threads import (
-        Termination,
-        call_in_loop,
-        in_thread,
-        interruption,
-        run_coroutine,
-        terminable,
-        wakeable,
-    )
-    from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
 else:
     __getattr__, __dir__ = offered(__name__)

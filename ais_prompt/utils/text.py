@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ais_prompt.secrets import SECRETS
 
@@ -134,3 +134,24 @@ class Held(str):
     def __deepcopy__(self, memo: dict[int, Any]) -> Held:
         """Return the text itself: neither it nor what it holds is ever changed."""
         return self
+
+
+# A run uses few of the regular expressions that its modules have: those are compiled when they are first used.
+
+
+class LatePattern:
+    """Stands in for a pattern: each method is that of the compiled pattern from its first use on."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern = pattern
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(self.pattern, self._flags), name)
+        setattr(self, name, value)  # found without this function from now on
+        return value
+
+
+def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` returns, for the constants of a module; a mistake in it shows at its first use."""
+    return cast("re.Pattern[str]", LatePattern(pattern, flags))

@@ -33,7 +33,9 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
 from ais_prompt.plan import Plan
 from ais_prompt.preview import PromptView, previews
-from ais_prompt.utils import NORMAL, QUIET, listed, verbosity, wakeable
+from ais_prompt.processes import wakeable
+from ais_prompt.terminal import NORMAL, QUIET, verbosity
+from ais_prompt.utils import listed
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult

@@ -20,6 +20,7 @@ from ais_prompt.config import Options
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models import BatchedModel, batch_answer, batch_request, custom_id, has_batches
+from ais_prompt.parts import part_class
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.scoring import match, predictions, read_answers
 from ais_prompt.shards import journals_of, merge_journals
@@ -34,8 +35,9 @@ from ais_prompt.store import (
     replacing,
     write_predictions,
 )
+from ais_prompt.terminal import logging_to
 from ais_prompt.types import Completion, Decoding, Prediction, Request, TaskFacts
-from ais_prompt.utils import encode_plain, logging_to, open_regular, part_class, read_objects
+from ais_prompt.utils import encode_plain, open_regular, read_objects
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -112,7 +114,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.api.batches`.
+        files: in the form of `ais_prompt.models.api.batch_files`.
         command: the command line without secrets, for the record.
 
     Raises:

@@ -44,8 +44,9 @@ from ais_prompt.store import (
     recorded,
     write_config,
 )
+from ais_prompt.terminal import logging_to
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
-from ais_prompt.utils import logging_to, remove_leftovers
+from ais_prompt.utils import remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 

@@ -21,11 +21,11 @@ from ais_prompt.evaluators import AccEvaluator, AnswerBatch, BatchVerdict, Judge
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.judges import GenericLLMEvaluator, PairwiseEvaluator
 from ais_prompt.models import Reply, ScriptedModel, Server, Sink
+from ais_prompt.parts import members
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import LocalRunner
 from ais_prompt.types import Chunk, Completion, Likelihood, LikelihoodQuery, Request, SampleScore, Score, TaskSize
-from ais_prompt.utils import members
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"
 """The variable of the environment with the number of the test process."""

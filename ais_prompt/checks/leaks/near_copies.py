@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from ais_prompt.checks.leaks.chance import value_text
 from ais_prompt.checks.leaks.words import words_and_signs_of
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Sample
-from ais_prompt.utils import leaves, tracked
+from ais_prompt.utils import leaves
 
 LEAST_OVERLAP: Final = 0.4
 """Weighted Jaccard index of near copies, at least."""

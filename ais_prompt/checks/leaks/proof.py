@@ -15,8 +15,9 @@ from ais_prompt.errors import DataError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import Filled, Mode, PromptBuilder
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Prompt, Sample
-from ais_prompt.utils import RowIndex, row_key, tracked
+from ais_prompt.utils import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
 """Replaces a gold or another value. Private characters, which occur in no data."""

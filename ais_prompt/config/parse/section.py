@@ -15,8 +15,9 @@ from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
 
 from ais_prompt.config.keys import ConfigKey, keys_of, shape_of
 from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.parts import key_advice
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import key_advice, near_miss, split_sheet
+from ais_prompt.utils import near_miss, split_sheet
 
 MISSING: Final = UNSET
 """In place of a value: the key is not there, or has a fault."""

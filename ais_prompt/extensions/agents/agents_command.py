@@ -45,7 +45,8 @@ def _print(rows: list[AgentRow]) -> None:
     from rich.console import Console
 
     from ais_prompt.extensions.agents.agents_table import MEASURES
-    from ais_prompt.utils import Column, counted, print_table
+    from ais_prompt.terminal import Column, print_table
+    from ais_prompt.utils import counted
 
     names = [Column("agent", is_name=True, right=False), Column("dataset", is_name=True, right=False)]
     shown = [measure for measure in MEASURES if any(getattr(row, measure) is not None for row in rows)]

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.models import AsyncModel, BatchModel, Model, PromptStyle
 from ais_prompt.postprocess import ToolFormat, read_calls
+from ais_prompt.processes import in_thread
 from ais_prompt.prompts import PromptList, TokenizerChatFormat, make_chat_format
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
-from ais_prompt.utils import in_thread
 
 WINDOW_SECONDS: Final = 0.02
 """Time in which requests are collected for one batch of a local model."""

@@ -20,9 +20,10 @@ from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import HOST, AgentEndpoint
 from ais_prompt.extensions.agents.folder import left_files, write_files
 from ais_prompt.inferencers import UNUSABLE_ROW
+from ais_prompt.processes import in_thread, watched
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LeftFile, Request, prompt_to_json
-from ais_prompt.utils import in_thread, temporary_folder, watched
+from ais_prompt.utils import temporary_folder
 
 QUESTION_FILE: Final = "question.txt"
 MOST_OUTPUT: Final = 16 * 2**20

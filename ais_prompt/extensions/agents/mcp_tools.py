@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.utils import call_in_loop, exception_line, require
+from ais_prompt.parts import exception_line
+from ais_prompt.processes import call_in_loop
+from ais_prompt.utils import require
 
 START_SECONDS: Final = 60.0
 """Time for a server to start and to name its tools."""

@@ -17,9 +17,10 @@ from pydantic_core import ArgsKwargs, to_json
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.agents.mcp_tools import mcp_tools
+from ais_prompt.parts import defined_at, ends_program, exception_line
 from ais_prompt.registry import import_dotted
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import defined_at, ends_program, exception_line, parse_written
+from ais_prompt.utils import parse_written
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGS: Final = re.compile(r"^\s*(?:Args|Arguments|Parameters):\s*$")

@@ -11,9 +11,10 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import AnswerBatch, BatchVerdict
 from ais_prompt.extensions.agents.trajectory import CalledTool, called_tools
+from ais_prompt.parts import calling, defined_at
 from ais_prompt.registry import EVALUATORS, import_dotted
 from ais_prompt.types import Completion, LeftFile, SampleScore, Score
-from ais_prompt.utils import calling, defined_at, is_missing, parse_text, require, require_installed
+from ais_prompt.utils import is_missing, parse_text, require, require_installed
 
 _FORM: Final = "write ['search', {'name': 'book', 'arguments': {'city': 'Paris'}}, {'name': 'pay', 'schema': {...}}]"
 NEEDS: Final = ("steps", "tool_calls", "total_tokens", "cost", "seconds")

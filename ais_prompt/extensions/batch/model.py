@@ -22,11 +22,12 @@ from ais_prompt.models import (
     has_batches,
     resolve_fields,
 )
+from ais_prompt.parts import part_class
 from ais_prompt.plan import Plan
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RequestKeys, RunFolder
 from ais_prompt.types import Activity, Completion, LikelihoodQuery, Request
-from ais_prompt.utils import encode_plain, listed, part_class
+from ais_prompt.utils import encode_plain, listed
 
 if TYPE_CHECKING:
     from ais_prompt.extensions.batch.gather import BatchGatherer

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from ais_prompt.config import config_folders
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import advice, data_root, place
+from ais_prompt.parts import place
+from ais_prompt.utils import advice, data_root
 
 CARD: Final = "card.toml"
 LOCK: Final = "data.lock"

@@ -18,10 +18,11 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import check_at_least
+from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils import GRACE_SECONDS, module_command, module_environment, require, watched
+from ais_prompt.utils import require
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,11 @@ from typing import Any, Final
 from ais_prompt.config import redacted, redacted_override
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import check_at_least
+from ais_prompt.processes import module_command
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils import digest, module_command, require, require_installed
+from ais_prompt.utils import digest, require, require_installed
 
 logger = logging.getLogger(__name__)
 

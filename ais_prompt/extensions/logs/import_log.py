@@ -26,6 +26,7 @@ from ais_prompt.extensions.logs.record import as_written_by
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.extensions.logs.samples import SeenAnswers, read_samples
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
+from ais_prompt.parts import installed_extensions
 from ais_prompt.plan import Plan, read_spec, record_of
 from ais_prompt.report import write_summary
 from ais_prompt.scoring import SampleScores, TaskOutcome, summary_rows
@@ -40,7 +41,7 @@ from ais_prompt.store import (
     write_results,
 )
 from ais_prompt.types import ELSEWHERE, LOG, LoggedTask, LogRule, Reducer, SampleScore, Score, TaskFacts
-from ais_prompt.utils import counted, installed_extensions, listed
+from ais_prompt.utils import counted, listed
 
 _DEEPEST: Final = 50
 """Most dicts and lists around a value of a config: the parser of Python refuses 200."""

@@ -34,8 +34,9 @@ from ais_prompt.store import (
     hold_writer_lock,
     write_predictions,
 )
+from ais_prompt.terminal import NOTE, logging_to
 from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
-from ais_prompt.utils import NOTE, digest, logging_to
+from ais_prompt.utils import digest
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from ais_prompt.evaluators import MeanEvaluator
 from ais_prompt.extensions.peers.code.calls import CompareCall, Scenario, SimulateCall
 from ais_prompt.extensions.peers.code.session import TookTooLong, call_programs, programs_root
 from ais_prompt.inferencers import Conversation, InferenceContext, MultiTurnToolCallInferencer, Preview, checked_tools
+from ais_prompt.parts import exception_line
 from ais_prompt.postprocess import ToolFormat
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Prediction, Request, Sample
-from ais_prompt.utils import exception_line
 
 MOST_STEPS: Final = 20
 """After a further step with calls in one turn, the conversation ends."""

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.metrics import METRICS
-from ais_prompt.utils import Cell, Column, print_heading, print_table, printable
+from ais_prompt.terminal import Cell, Column, print_heading, print_table
+from ais_prompt.utils import printable
 
 _COLUMNS: Final = (
     Column("", is_name=True, right=False),

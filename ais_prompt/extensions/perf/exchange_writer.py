@@ -17,8 +17,9 @@ from ais_prompt.extensions.perf.live import ENDING, LoadCounter
 from ais_prompt.extensions.perf.prepare import PreparedLoad, served_model
 from ais_prompt.models import Moments, approximate_tokens
 from ais_prompt.store import Journal, RequestKeys, RunFolder, prediction_sorter
+from ais_prompt.terminal import Advance, tracking
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
-from ais_prompt.utils import Advance, digest, tracking
+from ais_prompt.utils import digest
 
 CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""

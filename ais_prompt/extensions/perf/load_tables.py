@@ -20,7 +20,8 @@ from ais_prompt.extensions.perf.metric_names import LOAD_VERDICTS
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, PERCENTILES, Distribution, LoadTable
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
-from ais_prompt.utils import Cell, Column, counted, fits, print_heading, print_table, printable
+from ais_prompt.terminal import Cell, Column, fits, print_heading, print_table
+from ais_prompt.utils import counted, printable
 
 _LEFT_OUT: Final = (
     "in flight",

@@ -31,10 +31,11 @@ from ais_prompt.inferencers import (
     without_secrets,
 )
 from ais_prompt.models import ApiModel, Moments, StreamReader, allow_connections, forget_connections
+from ais_prompt.parts import part_class
 from ais_prompt.plan import Task
+from ais_prompt.processes import run_coroutine
 from ais_prompt.store import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, TaskFacts
-from ais_prompt.utils import part_class, run_coroutine
 
 MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""

@@ -19,9 +19,10 @@ from ais_prompt.extensions.perf.measure import measure
 from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.processes import interruption
 from ais_prompt.report import write_report
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic
-from ais_prompt.utils import interruption, logging_to
+from ais_prompt.terminal import logging_to
 from ais_prompt.verbs import model_addresses, started_parts
 
 logger = logging.getLogger(__name__)

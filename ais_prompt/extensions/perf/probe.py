@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from ais_prompt.extensions.perf.metrics import Distribution, distribution
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import ApiModel, Moments
+from ais_prompt.parts import part_class
 from ais_prompt.types import ChatMessage, Decoding, Request
-from ais_prompt.utils import part_class
 
 INTERVAL: Final = 1.0
 """Seconds between two probes, whether the earlier one is answered or not."""

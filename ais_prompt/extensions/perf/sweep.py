@@ -20,11 +20,12 @@ from ais_prompt.extensions.perf.prepare import served_model
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.models import ApiModel, Reply, ask_root
 from ais_prompt.plan import Plan, record_of
+from ais_prompt.processes import interruption
 from ais_prompt.report import csv_lines, status_of, write_report
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, read_run_file, recorded, replacing, writing
 from ais_prompt.types import ModelSpec
-from ais_prompt.utils import counted, interruption
+from ais_prompt.utils import counted
 from ais_prompt.verbs import model_addresses
 
 FIRST_COLUMNS: Final = ("model", "dataset", "point", "run")

@@ -18,7 +18,8 @@ from ais_prompt.data import Table
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import load_tokenizer
 from ais_prompt.registry import READERS
-from ais_prompt.utils import listed, tracked
+from ais_prompt.terminal import tracked
+from ais_prompt.utils import listed
 
 logger = logging.getLogger(__name__)
 MOST: Final = 2**20

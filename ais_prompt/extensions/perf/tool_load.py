@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ais_prompt.extensions.perf.aisbench import AisbenchTables
 from ais_prompt.extensions.perf.documents import ToolSection, Value
-from ais_prompt.utils import Column, print_heading, print_table
+from ais_prompt.terminal import Column, print_heading, print_table
 
 _WIDTH: Final = 50
 """Columns of a table of names and values, as in vLLM and SGLang."""

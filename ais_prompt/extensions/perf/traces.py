@@ -21,7 +21,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.synthetic import Texts
 from ais_prompt.models import load_tokenizer
 from ais_prompt.registry import READERS
-from ais_prompt.utils import tracked
+from ais_prompt.terminal import tracked
 
 logger = logging.getLogger(__name__)
 BLOCK: Final = 512

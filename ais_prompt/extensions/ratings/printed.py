@@ -6,7 +6,7 @@ from rich.console import Console
 
 from ais_prompt.extensions.ratings.rate import DatasetRatings
 from ais_prompt.extensions.ratings.tables import matrix_of, rank_text, rows_of
-from ais_prompt.utils import Column, print_table
+from ais_prompt.terminal import Column, print_table
 
 
 def print_ratings(found: DatasetRatings, console: Console) -> None:

@@ -18,12 +18,12 @@ from msgspec.structs import asdict
 from ais_prompt import __version__
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extensions.trackers.options import NotifySpec, TrackSpec, addresses
+from ais_prompt.parts import ends_program, exception_line
 from ais_prompt.plan import Plan, stored_spec
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, read_run_file
 from ais_prompt.types import RunSpec
-from ais_prompt.utils import ends_program, exception_line
 
 logger = logging.getLogger(__name__)
 _MEASURED: Final = ("score", "ci95_low", "ci95_high", "n", "scored", "unparsed", "truncated", "failed")

@@ -20,9 +20,10 @@ from ais_prompt.models.api.failures import server_words
 from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
 from ais_prompt.models.transport.network import check_address, public_address, without_login
+from ais_prompt.processes import run_coroutine
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Failure
-from ais_prompt.utils import advice, listed, parse_text, run_coroutine
+from ais_prompt.utils import advice, listed, parse_text
 
 TIMEOUT_SECONDS: Final = 30.0
 ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/models")

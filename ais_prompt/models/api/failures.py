@@ -23,8 +23,9 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from ais_prompt.models.api.wire import BadBody, fields_of, read_json, text_of
+from ais_prompt.terminal import ONCE
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import ONCE, SYSTEM_FIX, late, refuses_system
+from ais_prompt.utils import SYSTEM_FIX, late, refuses_system
 
 logger = logging.getLogger(__name__)
 CONTENT_FILTER: Final = "content_filter"

@@ -26,6 +26,7 @@ from ais_prompt.models.huggingface.library import (
     bisect_on_failure,
     free_accelerator,
 )
+from ais_prompt.models.huggingface.next_tokens import Steps
 from ais_prompt.models.huggingface.reuse import (
     WORTH,
     CachedPrefix,
@@ -35,7 +36,6 @@ from ais_prompt.models.huggingface.reuse import (
     joined,
     shared_lengths,
 )
-from ais_prompt.models.huggingface.steps import Steps
 from ais_prompt.types import Failure
 
 _MOST: Final = 2

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.flat_options import EXTRA
+from ais_prompt.models.huggingface.abilities import why_alone, why_not_joined
 from ais_prompt.models.huggingface.continuous import ContinuousBatch
 from ais_prompt.models.huggingface.ends import NOT_A_NUMBER
 from ais_prompt.models.huggingface.library import bisect_on_failure
-from ais_prompt.models.huggingface.probe import why_alone, why_not_joined
+from ais_prompt.models.huggingface.next_tokens import Steps
 from ais_prompt.models.huggingface.reuse import Reuse, Tokens
-from ais_prompt.models.huggingface.steps import Steps
 from ais_prompt.types import Completion, Decoding, Failure
 
 logger = logging.getLogger(__name__)

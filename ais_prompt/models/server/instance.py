@@ -31,10 +31,12 @@ from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.gpus import gpu_variable
 from ais_prompt.models.server.server_options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
+from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import replacing
+from ais_prompt.terminal import waiting
 from ais_prompt.types import Failure
-from ais_prompt.utils import GRACE_SECONDS, last_lines, module_command, module_environment, waiting, watched
+from ais_prompt.utils import last_lines
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 0.1

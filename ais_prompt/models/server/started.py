@@ -27,8 +27,9 @@ from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store import safe_name, write_json_atomic
+from ais_prompt.terminal import waiting
 from ais_prompt.types import SILENCE, Failure
-from ais_prompt.utils import counted, text_digest, waiting
+from ais_prompt.utils import counted, text_digest
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

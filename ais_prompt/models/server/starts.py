@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ais_prompt.models.server.server_options import ServerToStart
-from ais_prompt.utils import KeptChecks
+from ais_prompt.parts import KeptChecks
 
 if TYPE_CHECKING:
     from ais_prompt.models.server.started import StartedServers

@@ -14,9 +14,9 @@ from ais_prompt.errors import AisPromptError, ConfigError, ModelError
 from ais_prompt.models.transport.base import Server, Transport
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 from ais_prompt.models.transport.network import public_address
+from ais_prompt.parts import GuardedPart
 from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils import GuardedPart
 
 _OPENAI: Final = "openai."
 _AZURE_VARIABLE: Final = "AZURE_OPENAI_API_KEY"

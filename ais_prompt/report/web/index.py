@@ -23,6 +23,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.parts import exception_line
 from ais_prompt.preview import question_text, questions
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.run_files import InOrder, shown_tasks, summary_of, time_of_summary
@@ -30,7 +31,7 @@ from ais_prompt.report.web.sample import judgement_places
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is_own, reading, refuse_links, writing
 from ais_prompt.types import Prediction, prompts_to_json
-from ais_prompt.utils import encode_finite, exception_line
+from ais_prompt.utils import encode_finite
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "no_gold", "failed")
 """In the order in which they are shown."""

@@ -18,8 +18,8 @@ from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples
 from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, is_average, results_of
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Completion, Prediction, SampleScore, TaskFacts
-from ais_prompt.utils import tracked
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""

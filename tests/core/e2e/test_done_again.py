@@ -88,8 +88,10 @@ def test_a_run_that_is_taken_up_again_does_nothing_twice(project: Project) -> No
 
 @pytest.mark.parametrize(
     ("scoring", "program"),
-    [("evaluator=dict(type='own.Own')", "same"), ("evaluator=dict(type='AccEvaluator')", "another")],
-    ids=["a part of the user", "another program"],
+    [
+        pytest.param("evaluator=dict(type='own.Own')", "same", id="a part of the user", marks=pytest.mark.process),
+        pytest.param("evaluator=dict(type='AccEvaluator')", "another", id="another program"),
+    ],
 )
 def test_what_may_score_otherwise_scores_again(
     project: Project, monkeypatch: pytest.MonkeyPatch, scoring: str, program: str

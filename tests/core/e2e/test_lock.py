@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ais_prompt.cli import main
-from ais_prompt.utils import progress
+from ais_prompt.terminal import progress
 from tests.core.e2e.project import ROWS, Project
 
 SHOTS = """dict(

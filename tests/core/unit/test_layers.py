@@ -43,6 +43,8 @@ LAYERS = (
     {"store"},
     {"registry", "config"},
     {"names", "steps"},
+    {"parts", "processes"},
+    {"terminal"},
     {"utils"},
     {"secrets"},
     {"types"},

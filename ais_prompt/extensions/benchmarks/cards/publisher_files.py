@@ -19,7 +19,8 @@ from ais_prompt.data import Row, read_file, select
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.card import Card, Files, Hub
 from ais_prompt.extensions.benchmarks.layouts.file_layout import csv_records, json_whole, jsonl, tabbed_lines
-from ais_prompt.utils import HUB, counted, data_root, file_digest, guard_hub, is_quiet, listed, require
+from ais_prompt.terminal import is_quiet
+from ais_prompt.utils import HUB, counted, data_root, file_digest, guard_hub, listed, require
 
 SUBSET: Final = "{subset}"
 _PARQUET: Final = ("{config}/{split}/*.parquet", "{config}/{split}-*.parquet", "data/{split}-*.parquet")

@@ -26,7 +26,8 @@ from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
 from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, raw_rows
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
-from ais_prompt.utils import encode, exception_line, file_digest, listed
+from ais_prompt.parts import exception_line
+from ais_prompt.utils import encode, file_digest, listed
 
 
 def built(

@@ -21,8 +21,9 @@ from ais_prompt.data import (
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
+from ais_prompt.parts import exception_line
 from ais_prompt.registry import READERS
-from ais_prompt.utils import exception_line, listed
+from ais_prompt.utils import listed
 
 
 @READERS.register_module()

@@ -22,7 +22,7 @@ from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
 from ais_prompt.registry import READERS
-from ais_prompt.utils import tracked
+from ais_prompt.terminal import tracked
 
 Task: TypeAlias = Literal[
     "niah_single_1",

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from ais_prompt.comparison import why_undivided
 from ais_prompt.extensions.logs.explain.ladder import AskedAgain, Ladder, Step
+from ais_prompt.terminal import Column, print_table
 from ais_prompt.types import prompts_to_json
-from ais_prompt.utils import Column, counted, print_table, printable
+from ais_prompt.utils import counted, printable
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""

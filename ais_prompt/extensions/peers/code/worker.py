@@ -60,7 +60,9 @@ from ais_prompt.extensions.peers.code.running import (
 )
 from ais_prompt.extensions.peers.code.simulated import compare, simulate
 from ais_prompt.extensions.peers.packages import PEER_FOLDERS
-from ais_prompt.utils import exception_line, install_command, serve, users_line
+from ais_prompt.parts import exception_line, users_line
+from ais_prompt.processes import serve
+from ais_prompt.utils import install_command
 
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1

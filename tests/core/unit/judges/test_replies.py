@@ -144,3 +144,12 @@ def test_a_quoted_verdict_is_none() -> None:
 )
 def test_a_verdict_that_the_judge_quotes_from_itself_counts(text: str) -> None:
     assert generic_llmjudge_postprocess(text) == "A"
+
+
+@pytest.mark.thorough
+def test_a_long_reply_of_one_character_is_read() -> None:
+    """In linear time: with a square it would take minutes."""
+    for character in ("\n", " ", "5", "[", "*", '"', "/5", "is 5\n"):
+        for read in (generic_llmjudge_postprocess, judge_rating_postprocess):
+            found = read(character * 50_000)
+            assert found is None or found in ("A", "B") or found.isdigit()

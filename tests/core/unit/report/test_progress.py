@@ -12,8 +12,8 @@ import pytest
 
 from ais_prompt.engine import Progress
 from ais_prompt.report import EndpointView, RunTally, Tally, duration, progress_board, run_progress
+from ais_prompt.terminal import tracked
 from ais_prompt.types import Activity, Completion, Usage, Used
-from ais_prompt.utils import tracked
 from tests.support.terminal import in_terminal, screen
 from tests.support.waiting import STALL_SECONDS, wait_until
 
@@ -189,7 +189,7 @@ def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.thorough
 def test_a_notebook_shows_a_bar_for_each_task(monkeypatch: pytest.MonkeyPatch, notebook: None) -> None:
-    monkeypatch.setattr("ais_prompt.utils.progress.DELAY", 0.0)
+    monkeypatch.setattr("ais_prompt.terminal.progress.DELAY", 0.0)
     monkeypatch.setattr(sys, "stderr", cell := io.StringIO())
     with task_progress("demo/addition", 5, stream=cell, done=2) as shown:
         shown.advance()

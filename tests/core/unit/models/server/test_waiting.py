@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt.models import AnnouncedServer, SharedServers, StartedServers, read_server
 from ais_prompt.models.server import started as announced
-from ais_prompt.utils import Advance, Facts, shown_on
+from ais_prompt.terminal import Advance, Facts, shown_on
 from tests.support.waiting import WATCHDOG_SECONDS
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils import ONCE, logging_to
+from ais_prompt.terminal import ONCE, logging_to
 
 logger = logging.getLogger("ais_prompt.test")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ais_prompt.utils.text import advice, nearest
+from ais_prompt.utils import advice, nearest
 
 _GENERATION: Final = (
     *("temperature", "top_p", "top_k", "min_p", "do_sample", "num_beams", "logit_bias"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils import SteadyFile, standard_stream
+from ais_prompt.terminal import SteadyFile, standard_stream
 
 
 def test_everything_is_written(tmp_path: Path) -> None:

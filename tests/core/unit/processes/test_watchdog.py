@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ais_prompt.utils import watched
+from ais_prompt.processes import watched
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process

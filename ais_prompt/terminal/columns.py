@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.style import Style
 from rich.text import Text
 
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import printable
 
 _GAP: Final = "  "
 _SHORT_TITLE: Final = 14

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from ais_prompt.evaluators import AccEvaluator, Evaluator, JudgeEvaluator
 from ais_prompt.models import AsyncModel, BatchModel, ScriptedModel
-from ais_prompt.utils import KeptChecks
+from ais_prompt.parts import KeptChecks
 
 
 @runtime_checkable

@@ -1,7 +1,7 @@
 """Call functions in a worker process: a fresh interpreter that runs a module with ``-m``.
 
 The caller's ``__main__`` is not imported, so workers can be used from notebooks and from scripts without a main guard.
-Output of the worker goes to standard error. The worker runs behind a watchdog (`ais_prompt.utils.watchdog`): it ends,
+Output of the worker goes to standard error. A watchdog (`ais_prompt.processes.watchdog`) ends the worker,
 with everything that it started, when its parent ends, ``kill -9`` included.
 
 Calls and replies are bytes. A worker may run code of others, which can write into the pipe of replies. So the parent
@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from ais_prompt.utils.steady_output import STDERR_PATIENCE, standard_stream
-from ais_prompt.utils.watchdog import module_command, module_environment, watched
+from ais_prompt.processes.watchdog import module_command, module_environment, watched
+from ais_prompt.terminal import STDERR_PATIENCE, standard_stream
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
 """Ctrl-C goes to all processes of a terminal, SIGUSR1 of a job to all of it: the parent decides what it means."""

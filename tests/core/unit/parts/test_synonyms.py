@@ -11,7 +11,7 @@ from ais_prompt import registry
 from ais_prompt.catalog import PARTS
 from ais_prompt.config import all_tables
 from ais_prompt.errors import AisPromptError
-from ais_prompt.utils.synonyms import _PARTS, KEYS, key_advice, part_meant
+from ais_prompt.parts.synonyms import _PARTS, KEYS, key_advice, part_meant
 
 
 def all_keys() -> set[str]:

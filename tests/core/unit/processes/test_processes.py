@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.utils import Worker, WorkerDied
+from ais_prompt.processes import Worker, WorkerDied
 from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 
 ECHO = """
 import os, pickle, sys, time
-from ais_prompt.utils.processes import serve
+from ais_prompt.processes.child import serve
 
 
 def answer(message):
@@ -179,7 +179,7 @@ def test_a_time_limit_holds_among_thousands_of_open_files(module: str) -> None:
 def test_a_worker_ends_with_its_parent_even_in_the_middle_of_a_call(module: str) -> None:
     """The parent is killed, so that it can stop nothing."""
     program = (
-        "from ais_prompt.utils.processes import Worker\n"
+        "from ais_prompt.processes.child import Worker\n"
         "import pickle\n"
         f"worker = Worker({module!r})\n"
         "print(pickle.loads(worker.call(pickle.dumps(1)))[0], flush=True)\n"

@@ -93,7 +93,7 @@ def load_plugins() -> list[str]:
 
 def _load(plugin: EntryPoint) -> str:
     """Return the fault of a plugin; empty if its module is imported."""
-    from ais_prompt.utils.guard import ends_program, exception_line  # `aisprompt list` does without msgspec
+    from ais_prompt.parts.guarded import ends_program, exception_line  # `aisprompt list` does without msgspec
 
     try:
         importlib.import_module(plugin.module)

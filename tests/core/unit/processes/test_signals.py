@@ -11,8 +11,8 @@ from tests.support.waiting import WATCHDOG_SECONDS
 
 SEND = """
 import asyncio, signal, threading, time
-from ais_prompt.utils.threads import terminable, wakeable
-from ais_prompt.utils.threads import run_coroutine
+from ais_prompt.processes.threads import terminable, wakeable
+from ais_prompt.processes.threads import run_coroutine
 
 def send():
     time.sleep(0.5)  # the main thread waits by then

@@ -13,10 +13,10 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import GpuPool, check_at_least, gpu_variable, visible_gpus
+from ais_prompt.processes import module_command, module_environment
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils import module_command, module_environment
 
 STOP_SECONDS: Final = 45.0
 """Time that shards have to end after SIGTERM: their servers have 10 seconds of it. Then SIGKILL ends them."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.secrets import SECRETS
-from ais_prompt.utils.progress import above_bars, is_quiet, is_verbose
-from ais_prompt.utils.text import NARROWEST, escaped, kind_of
+from ais_prompt.terminal.progress import above_bars, is_quiet, is_verbose
+from ais_prompt.utils import NARROWEST, escaped, kind_of
 
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"

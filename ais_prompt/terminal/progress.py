@@ -16,7 +16,7 @@ from functools import lru_cache
 from threading import RLock
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import printable
 
 T = TypeVar("T")
 Advance: TypeAlias = Callable[[int], None]

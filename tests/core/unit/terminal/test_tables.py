@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.utils import Column, print_heading, print_table
+from ais_prompt.terminal import Column, print_heading, print_table
 
 NAMES = st.text(st.sampled_from("abcXYZ-_./小学数学应用题目"), min_size=1, max_size=60)
 NUMBERS = st.from_regex(r"[1-9]\d{0,5}(\.\d)? ?%?", fullmatch=True).map(str.strip)

@@ -11,8 +11,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.models import ScriptedModel
+from ais_prompt.parts import GuardedPart, KeptChecks, part_class
 from ais_prompt.types import Activity
-from ais_prompt.utils import GuardedPart, KeptChecks, part_class
 from ais_prompt.verbs.tasks import _activity
 
 

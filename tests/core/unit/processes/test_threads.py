@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from ais_prompt.utils import call_in_loop, in_thread, run_coroutine
+from ais_prompt.processes import call_in_loop, in_thread, run_coroutine
 
 
 def test_slow_work_holds_up_no_other() -> None:

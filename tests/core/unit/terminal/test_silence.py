@@ -7,7 +7,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from ais_prompt.utils import SILENCE, silence
+from ais_prompt.terminal import SILENCE, silence
 
 log = logging.getLogger(__name__)
 log.addFilter(SILENCE)

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils import Advance, Facts, close_bars, logging_to, progress, shown_on, tracked, tracking
+from ais_prompt.terminal import Advance, Facts, close_bars, logging_to, progress, shown_on, tracked, tracking
 from tests.support.terminal import in_terminal, screen
 
 INTERRUPTED = """
 import sys, time
 from ais_prompt.cli.verb import Verb
-from ais_prompt.utils import progress
+from ais_prompt.terminal import progress
 
 progress.DELAY = 0.0
 
@@ -160,7 +160,8 @@ def test_control_c_leaves_a_clean_terminal() -> None:
 
 @pytest.mark.process
 def test_an_environment_variable_turns_bars_off() -> None:
-    code = "from ais_prompt.utils import progress; progress.LOG_INTERVAL = 0.0; list(progress.tracked('ab', 'reading'))"
+    module = "from ais_prompt.terminal import progress"
+    code = f"{module}; progress.LOG_INTERVAL = 0.0; list(progress.tracked('ab', 'reading'))"
     for disable, shown in (("", True), ("1", False)):
         environment = {**os.environ, "TQDM_DISABLE": disable}
         ended = subprocess.run(
@@ -173,7 +174,7 @@ def test_an_environment_variable_turns_bars_off() -> None:
 def test_neither_the_start_method_nor_a_thread_is_left_by_a_bar() -> None:
     code = """
 import multiprocessing, threading
-from ais_prompt.utils import progress
+from ais_prompt.terminal import progress
 progress.LOG_INTERVAL = 0.0
 list(progress.tracked("ab", "reading"))
 multiprocessing.set_start_method("spawn")

@@ -17,9 +17,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
-from ais_prompt.utils.log import ONCE
-from ais_prompt.utils.places import defined_at, is_raised_in_code, users_line
-from ais_prompt.utils.protocols import members, misfit, type_hints
+from ais_prompt.parts.places import defined_at, is_raised_in_code, users_line
+from ais_prompt.parts.protocols import members, misfit, type_hints
+from ais_prompt.terminal import ONCE
 
 if TYPE_CHECKING:
     from abc import ABCMeta as OfProtocols

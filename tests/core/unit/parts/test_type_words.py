@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 
-from ais_prompt.utils import type_words
+from ais_prompt.parts import type_words
 
 
 @pytest.mark.parametrize(

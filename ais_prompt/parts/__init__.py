@@ -1,0 +1,46 @@
+"""Parts that users bring: found in installed packages, called with a check of what they return."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.parts.guarded import (
+        GuardedPart,
+        KeptChecks,
+        awaiting,
+        calling,
+        ends_program,
+        exception_line,
+        guarded_call,
+        part_class,
+        part_error,
+        refuse_other_kind,
+    )
+    from ais_prompt.parts.places import (
+        defined_at,
+        last_line_in,
+        place,
+        users_line,
+    )
+    from ais_prompt.parts.plugins import (
+        EXTENSIONS,
+        find_plugins,
+        installed_entry,
+        installed_extensions,
+        load_plugins,
+        plugin_configs,
+    )
+    from ais_prompt.parts.protocols import (
+        members,
+        type_words,
+    )
+    from ais_prompt.parts.synonyms import (
+        PYTHON,
+        ROLES,
+        key_advice,
+        key_meaning,
+        part_meant,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)
