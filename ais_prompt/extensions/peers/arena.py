@@ -18,7 +18,7 @@ from ais_prompt.extensions.peers.tables import RatingOptions
 from ais_prompt.metrics import ARENA_RIDGE, Battle, Ratings, arena_win_rate, elo, fit_ratings, style_control
 from ais_prompt.plan import stored_spec
 from ais_prompt.store import RunFolder, read_battles
-from ais_prompt.utils import Column, print_table
+from ais_prompt.terminal import Column, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
