@@ -270,7 +270,7 @@ def _compass_arena(module: str) -> Judged:
         for n, one in enumerate(given):
             answers[f"[回答1开始]\n{one}"] = said[(2 * n + place) % len(said)]
             answers[one] = said[(3 * n + place + 1) % len(said)]
-            questions[f"(compass {name} {n})"] = f"{_STYLES[n * (place + 2) % 5]}\nReply {name} {n}."
+            questions[f"(compass {name} {n})"] = f"{_STYLES[(2 * n + place) % 5]}\nReply {name} {n}."
     return Judged(module, files, answers | questions)
 
 
