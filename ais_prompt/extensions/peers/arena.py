@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct, convert
@@ -147,26 +146,17 @@ def _table(dataset: str, base: str, judge: str, battles: Battles, options: Ratin
     return ArenaTable(dataset, base, judge, rows, odds)
 
 
-def print_tables(root: Path, console: Console) -> None:
-    """Print the ratings of a run, with the names of columns that OpenCompass has.
-
-    Args:
-        root: of the run folder.
-        console: where to.
-    """
-    if not any(root.glob("judge/*")):
-        return
-    for table in tables_of(RunFolder(root)):
-        judge = f" by {table.judge}" if table.judge else ""
-        console.print(
-            f"\n{table.dataset}{judge}: bt_rating · {table.base_model} is 1000", highlight=False, markup=False
-        )
-        columns = [Column("ranking"), Column("model_name", is_name=True, right=False)]
-        columns += [Column(name) for name in ("rating", "interval", "predicted_win_rate", "num_battles")]
-        print_table(columns, [_cells(number, row) for number, row in enumerate(table.rows, 1)], console)
-        if table.odds:
-            odds = " · ".join(f"{name} {value:.2f}" for name, value in table.odds.items())
-            console.print(f"  odds ratios: {odds}", highlight=False, markup=False, soft_wrap=True)
+def print_table_of(table: ArenaTable, console: Console) -> None:
+    """Print ratings, with the names of columns that OpenCompass has."""
+    judge = f" by {table.judge}" if table.judge else ""
+    heading = f"\n{table.dataset}{judge}: bt_rating · {table.base_model} is 1000"
+    console.print(heading, highlight=False, markup=False)
+    columns = [Column("ranking"), Column("model_name", is_name=True, right=False)]
+    columns += [Column(name) for name in ("rating", "interval", "predicted_win_rate", "num_battles")]
+    print_table(columns, [_cells(number, row) for number, row in enumerate(table.rows, 1)], console)
+    if table.odds:
+        odds = " · ".join(f"{name} {value:.2f}" for name, value in table.odds.items())
+        console.print(f"  odds ratios: {odds}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _cells(number: int, row: ArenaRow) -> list[str]:
