@@ -7,7 +7,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -120,7 +120,8 @@ class JudgeQuestions(PlannedDataset):
             )
         row = rows[asked.sample_id]
         row_id = f"{row.row_id}{asked.id.removeprefix(asked.sample_id)}"
-        return Sample(asked.id, index, {**row.fields, **asked.fields}, asked.gold, row_id=row_id)
+        shown = {name: _shown_column(value) for name, value in row.fields.items()}
+        return Sample(asked.id, index, {**shown, **asked.fields}, asked.gold, row_id=row_id)
 
 
 def fields_of_questions(
@@ -228,8 +229,19 @@ def _conversation_text(prompt: Prompts) -> str:
     """Return the prompt of a turn as a judge sees it: who says what, up to the question that the answer is about."""
     if isinstance(prompt, str):
         return prompt
-    messages = [message for message in prompt if isinstance(message, ChatMessage)]
-    return "\n\n".join(f"{message.role.capitalize()}: {_text(message.content)}" for message in messages)
+    return _messages_text((message.role, message.content) for message in prompt if isinstance(message, ChatMessage))
+
+
+def _shown_column(value: Any) -> Any:
+    """Return a column as a judge sees it: a list of messages as `_conversation_text` writes one, others as they are."""
+    if not isinstance(value, list | tuple) or not value:
+        return value
+    is_chat = all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value)
+    return _messages_text((str(one["role"]), one["content"] or "") for one in value) if is_chat else value
+
+
+def _messages_text(messages: Iterable[tuple[str, Content]]) -> str:
+    return "\n\n".join(f"{role.capitalize()}: {_text(content)}" for role, content in messages)
 
 
 def _text(content: Content) -> str:
