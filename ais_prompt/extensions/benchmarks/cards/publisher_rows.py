@@ -244,6 +244,17 @@ def mrcr(row: Row) -> Row:
     }
 
 
+def healthbench(row: Row) -> Row:
+    """HealthBench: a conversation, the criteria of an answer to its last message, and the theme of the question."""
+    tags = dict(tag.split(":", 1) for tag in row["example_tags"] if ":" in tag)
+    return {
+        "prompt_id": row["prompt_id"],
+        "messages": [{"role": one["role"], "content": one["content"]} for one in row["prompt"]],
+        "rubrics": [{name: one[name] for name in ("criterion", "points", "tags")} for one in row["rubrics"]],
+        "theme": tags.get("theme", ""),
+    }
+
+
 _API_TYPES: Final = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 """Type in a description of BFCL → type of JSON schemas, where they differ."""
 
@@ -277,7 +288,7 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(bfcl, boolq, drop, gpqa, hellaswag, hle, instructions, lettered, live_code_bench, logiqa),
+        *(bfcl, boolq, drop, gpqa, healthbench, hellaswag, hle, instructions, lettered, live_code_bench, logiqa),
         *(mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
     )
 }
