@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.data import LETTERS, Option, Row, option_columns
 from ais_prompt.data import shuffled as shuffled_options
+from ais_prompt.extensions.benchmarks.big_code import big_code_bench
 from ais_prompt.extensions.benchmarks.live_code import live_code_bench
 from ais_prompt.utils import canonical
 
@@ -288,7 +289,20 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(bfcl, boolq, drop, gpqa, healthbench, hellaswag, hle, instructions, lettered, live_code_bench, logiqa),
+        *(
+            bfcl,
+            big_code_bench,
+            boolq,
+            drop,
+            gpqa,
+            healthbench,
+            hellaswag,
+            hle,
+            instructions,
+            lettered,
+            live_code_bench,
+            logiqa,
+        ),
         *(mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
     )
 }
