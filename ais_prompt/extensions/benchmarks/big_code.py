@@ -52,9 +52,9 @@ def big_code_bench(row: Row) -> Row:
 class BigCodeBenchEvaluator(CodeEvaluator):
     """BigCodeBench: does the program pass every test of the class ``TestCases``?
 
-    The gold is a mapping: ``reader_cfg=dict(gold_columns=['code_prompt', 'test', 'libs'], ...)``. An answer is the whole
-    function with its imports. As in the published program, tests and program share a process, since tests replace parts
-    of libraries that the program calls: a program that means to could report a success.
+    The gold is a mapping: ``reader_cfg=dict(gold_columns=['code_prompt', 'test', 'libs'], ...)``. An answer is the
+    whole function with its imports. As in the published program, tests and program share a process, since tests replace
+    parts of libraries that the program calls: a program that means to could report a success.
 
     A question whose ``libs`` the sandbox lacks is not scored: its sample *failed*, with the names of the packages.
 

@@ -256,6 +256,13 @@ def healthbench(row: Row) -> Row:
     }
 
 
+def aa_lcr(row: Row) -> Row:
+    """AA-LCR: the documents of a question in one text, each between the marks of the published prompt."""
+    marked = (f"BEGIN DOCUMENT {n}:\n{text}\nEND DOCUMENT {n}" for n, text in enumerate(row["texts"], 1))
+    kept = ("question_id", "question", "answer", "document_category")
+    return {**{name: row[name] for name in kept}, "documents": "\n\n".join(marked)}
+
+
 _API_TYPES: Final = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 """Type in a description of BFCL → type of JSON schemas, where they differ."""
 
@@ -289,21 +296,9 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(
-            bfcl,
-            big_code_bench,
-            boolq,
-            drop,
-            gpqa,
-            healthbench,
-            hellaswag,
-            hle,
-            instructions,
-            lettered,
-            live_code_bench,
-            logiqa,
-        ),
-        *(mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
+        *(aa_lcr, bfcl, big_code_bench, boolq, drop, gpqa, healthbench, hellaswag, hle),
+        *(instructions, lettered, live_code_bench, logiqa, mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench),
+        *(piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
     )
 }
 """Name in a card → function."""
