@@ -120,8 +120,7 @@ class JudgeQuestions(PlannedDataset):
             )
         row = rows[asked.sample_id]
         row_id = f"{row.row_id}{asked.id.removeprefix(asked.sample_id)}"
-        shown = {name: _shown_column(value) for name, value in row.fields.items()}
-        return Sample(asked.id, index, {**shown, **asked.fields}, asked.gold, row_id=row_id)
+        return Sample(asked.id, index, {**_shown_columns(row.fields), **asked.fields}, asked.gold, row_id=row_id)
 
 
 def fields_of_questions(
@@ -211,7 +210,7 @@ def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
 def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     before = {} if shown.conversation is None else {CONVERSATION: shown.conversation}
-    return {**fields, **before, ANSWER: shown.answer, GOLD: gold}
+    return {**_shown_columns(fields), **before, ANSWER: shown.answer, GOLD: gold}
 
 
 def pair_fields(fields: Mapping[str, Any], first: JudgedAnswer, second: JudgedAnswer, gold: Any) -> dict[str, Any]:
@@ -232,12 +231,18 @@ def _conversation_text(prompt: Prompts) -> str:
     return _messages_text((message.role, message.content) for message in prompt if isinstance(message, ChatMessage))
 
 
-def _shown_column(value: Any) -> Any:
-    """Return a column as a judge sees it: a list of messages as `_conversation_text` writes one, others as they are."""
-    if not isinstance(value, list | tuple) or not value:
-        return value
-    is_chat = all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value)
-    return _messages_text((str(one["role"]), one["content"] or "") for one in value) if is_chat else value
+def _shown_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a row as a judge sees them: lists of messages as conversations, others as they are."""
+    return {name: _conversation_of(value) if _is_chat(value) else value for name, value in fields.items()}
+
+
+def _is_chat(value: Any) -> bool:
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list and all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value)
+
+
+def _conversation_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    return _messages_text((str(one["role"]), one["content"] or "") for one in messages)
 
 
 def _messages_text(messages: Iterable[tuple[str, Content]]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from ais_prompt import run
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.extensions.benchmarks.big_code import BigCodeBenchEvaluator, big_code_bench
 
@@ -60,6 +63,28 @@ def test_a_package_that_is_missing_is_no_wrong_answer() -> None:
     with pytest.raises(PartError, match="not installed: no_such_package, nor_this"):
         evaluator.score(RIGHT, gold(libs=["json", "no_such_package.part", "nor_this"]))
     assert evaluator.score(RIGHT, gold())["accuracy"] == 1
+
+
+def test_a_question_without_its_packages_is_not_scored(tmp_path: Path) -> None:
+    rows = [{"q": "first", **gold()}, {"q": "second", **gold(libs=["no_such_package"])}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    dataset = {
+        "abbr": "code",
+        "path": str(tmp_path / "rows.jsonl"),
+        "reader_cfg": {"input_columns": ["q"], "output_column": None, "gold_columns": list(gold())},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{q}"},
+            "inferencer": {"type": "GenInferencer"},
+        },
+        "eval_cfg": {"evaluator": {"type": "BigCodeBenchEvaluator"}},
+    }
+    model = {"type": "ScriptedModel", "abbr": "scripted", "answers": {"first": RIGHT, "second": RIGHT}}
+    config = {"models": [model], "datasets": [dataset], "work_dir": str(tmp_path / "out")}
+    done = run(config, report=False, quiet=True, allow_code_execution=True)
+    [row] = [row for row in done.rows if row.metric == "accuracy"]
+    assert (row.score, row.unscored) == (1.0, "1 failed (scoring failed)")
+    [results] = (tmp_path / "out").rglob("results/scripted/code.json")
+    assert "packages of the question are not installed: no_such_package" in results.read_text("utf-8")
 
 
 def test_a_gold_without_tests() -> None:
