@@ -33,8 +33,7 @@ class ServerAgentModel(Agent):
         url: of the agent's server.
         model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         headers: sent with each question.
-        version, max_concurrency, max_steps, max_tokens_total, max_cost, timeout: as in `CommandModel`.
-        needs_calls, parser, port, max_out_len: as in `CommandModel`.
+        options: of every agent.
 
     Raises:
         ConfigError: the model cannot be made, or a number is too small.
