@@ -86,7 +86,8 @@ def choose_answers(tasks: Sequence[StoredTask], number: int, name: str, *, disag
 
 def verdicts_of(task: StoredTask) -> Iterator[tuple[str, bool]]:
     """Yield each sample with a verdict, and whether it calls the answer right; none if it is not right or wrong."""
-    metric = task.scores[0].metric if task.scores and task.scores[0].fraction else None
+    is_by_labels = task.spec.dataset.eval.evaluator is None  # labels do not correct themselves
+    metric = task.scores[0].metric if task.scores and task.scores[0].fraction and not is_by_labels else None
     for sample in task.samples():
         value = None if sample.score is None or metric is None else sample.score.values.get(metric)
         if sample.score is not None and sample.score.status != "failed" and value in (0, 1):

@@ -14,6 +14,7 @@ from ais_prompt.extensions.labels.statistics import (
     PeopleAgreement,
     agreed,
     corrected_share,
+    drawn_labels,
     next_labels,
     people_agree,
     strata_of,
@@ -91,7 +92,7 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
         return None
     labels = agreed(people)
     rows = {sample: one for each in people.values() for sample, one in each.items() if sample in labels}
-    drawn = {sample: label for sample, label in labels.items() if rows[sample].selection == "random"}
+    drawn = drawn_labels(people)
     verdicts = dict(verdicts_of(task))
     strata = strata_of(verdicts or _without_verdicts(task), drawn)
     next_right, next_wrong = next_labels(strata)

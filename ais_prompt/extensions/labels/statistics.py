@@ -142,3 +142,9 @@ def agreed(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
         for sample, one in labels.items():
             found.setdefault(sample, set()).add(one.label)
     return {sample: next(iter(given)) for sample, given in found.items() if len(given) == 1}
+
+
+def drawn_labels(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
+    """Return those of `agreed` whose answers were drawn at random, for one of the people at least."""
+    drawn = {sample for labels in people.values() for sample, one in labels.items() if one.selection == "random"}
+    return {sample: label for sample, label in agreed(people).items() if sample in drawn}

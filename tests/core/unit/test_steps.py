@@ -35,6 +35,7 @@ EXTENSION = Extension(
         "find_data": "acts:find_data",
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
+        "known_values": "acts:known_values",
         "model": "acts:model",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
@@ -101,6 +102,10 @@ def finished(folder, results):
 
 def shown(root, console):
     pass
+
+def known_values(root, model, dataset):
+    return None
+
 
 def model(spec, built):
     return None
