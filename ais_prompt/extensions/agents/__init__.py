@@ -30,5 +30,9 @@ EXTENSION: Final = Extension(
     documents={"compare": "documents:TrajectoryFields"},
     exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
-    steps={"compare": "compared:compare_agents", "finished": "mcp_tools:end_servers"},
+    steps={
+        "compare": "compared:compare_agents",
+        "finished": "mcp_tools:end_servers",
+        "translate": "proxied:translate",
+    },
 )

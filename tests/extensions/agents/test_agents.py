@@ -17,6 +17,7 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.agents.asked_model import LocalModel
 from ais_prompt.extensions.agents.command_model import CommandModel
+from ais_prompt.extensions.agents.proxied import translate
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Request
 from tests.support.cli import run_cli
 
@@ -62,14 +63,25 @@ def ask(folder: Path, agent: str, questions: Sequence[str], n: int = 1) -> tuple
     return done, found
 
 
-def test_a_function_is_an_agent_and_fails_alone(tmp_path: Path) -> None:
-    done, found = ask(tmp_path, "type='FunctionAgentModel', function='own.answer'", ["a", "broken", "b"])
+@pytest.mark.parametrize("kind", ["type='FunctionAgentModel'", "type='FunctionModel', proxy=True"])
+def test_a_function_is_an_agent_and_fails_alone(tmp_path: Path, kind: str) -> None:
+    done, found = ask(tmp_path, f"{kind}, function='own.answer'", ["a", "broken", "b"])
     assert [found[one].prediction for one in ("a", "broken", "b")] == ["yes", None, "yes"]
     failure = found["broken"].completions[0].failure
     assert failure is not None
     assert "I am broken" in failure.message
     assert "own.py:7" in failure.where
     assert "Traceback" not in done.stderr
+
+
+def test_only_a_function_with_a_proxy_is_an_agent() -> None:
+    models = [
+        {"type": "FunctionModel", "proxy": False, "function": "own.f"},
+        {"type": "OpenAIChatModel", "proxy": "http://p"},
+    ]
+    values, notes = translate({"models": models}, {}, foreign_summary=False, folder=None, place=str)
+    assert values == {"models": [{"type": "FunctionModel", "function": "own.f"}, models[1]]}
+    assert notes == ()
 
 
 def test_a_coroutine_is_cancelled_at_its_limit_and_keeps_its_steps(tmp_path: Path) -> None:
