@@ -1,4 +1,4 @@
-"""Score a dataset without an evaluator by the values of its answers that an extension knows, such as people's."""
+"""Score a dataset without an evaluator or golds by values that an extension knows of its answers, such as labels."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ from ais_prompt.types import SampleScore, Score, Stratum
 logger = logging.getLogger(__name__)
 
 
+def known_values(task: Task, folder: RunFolder) -> tuple[str, Mapping[str, float]] | None:
+    """Return the name of a metric, and sample → its value; None if none is known.
+
+    Raises:
+        AisPromptError: they cannot be read.
+    """
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    found: tuple[str, Mapping[str, float]] | None = first_answer("known_values", folder.root, *names)
+    return found
+
+
 def score_by_known_values(task: Task, folder: RunFolder) -> list[Score]:
     """Score a task by the step ``known_values`` and write its results; no scores if nothing is known.
 
@@ -27,16 +38,14 @@ def score_by_known_values(task: Task, folder: RunFolder) -> list[Score]:
         AisPromptError: predictions or values cannot be read, or the results cannot be written.
     """
     names = task.spec.model.abbr, task.spec.dataset.abbr
-    results = folder.results(*names)
-    metric, values = first_answer("known_values", folder.root, *names) or ("", {})
+    metric, values = known_values(task, folder) or ("", {})
     answered = sum(not one.failed for one in read_predictions(folder.predictions(*names), with_prompts=False))
     samples = list(_samples(task, folder, metric, values, answered))
     if not samples:
-        results.unlink(missing_ok=True)  # of values that are no longer known
         return []
     scores = [replace(score, failed_samples=0) for score in mean_scores((metric,), samples)]
     head = {"model": names[0], "dataset": names[1], "scores": [score.to_json() for score in scores]}
-    write_results(results, head, map(SampleScore.to_json, samples))
+    write_results(folder.results(*names), head, map(SampleScore.to_json, samples))
     what = "[%s] %d of %d answers have a %s; the score is about these, and the others count neither as right nor wrong"
     logger.log(NOTE, what, task.name, len(samples), answered, metric)
     return scores

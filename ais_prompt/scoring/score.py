@@ -54,7 +54,8 @@ def score_task(
 ) -> list[Score]:
     """Score the predictions of a task and write its results.
 
-    A dataset without an evaluator has scores only if an extension knows values of its answers.
+    A dataset without an evaluator has scores only if an extension knows values of its answers; these also count where
+    no sample has a gold, and its evaluators need one.
 
     Args:
         task: which model answered what.
@@ -72,18 +73,27 @@ def score_task(
         logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
         return stored_scores(task.spec, folder)
     if task.spec.dataset.eval.evaluator is None:
-        return score_by_known_values(task, folder)
+        if not (known := score_by_known_values(task, folder)):
+            folder.results(task.spec.model.abbr, task.spec.dataset.abbr).unlink(missing_ok=True)  # once, some were
+        return known
     if not (scorings := task.scorings):  # its answers are those that other models are compared with
         return []
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     if stopped_of is not None and next(read_predictions(path, with_prompts=False), None) is None:
         return _not_asked(task, folder, scorings, stopped_of)
     found = [_score_by(scoring, folder, asked, stopped_of, audits=audits) for scoring in scorings]
+    if all(_lacks_golds(one.scores[0]) for one in found) and (known := score_by_known_values(task, folder)):
+        return known
     # Written: the scores first, which are all that most readers want.
     scores, head = joined_scores(found), joined_head(found)
     head["scores"] = [score.to_json() for score in scores]
     write_results(folder.results(head["model"], head["dataset"]), head, map(SampleScore.to_json, joined_samples(found)))
     return scores
+
+
+def _lacks_golds(score: Score) -> bool:
+    """Return whether no sample was scored, and some for want of a gold alone."""
+    return score.counts["failed"] == score.n and f"failed: {UNUSABLE_GOLD}" in score.reasons
 
 
 def _score_by(

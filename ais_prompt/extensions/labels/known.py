@@ -1,4 +1,4 @@
-"""Labels as golds of a dataset that has no evaluator."""
+"""Labels as golds of a dataset that has none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.extensions.labels.label_files import people_of
-from ais_prompt.extensions.labels.statistics import drawn_labels
+from ais_prompt.extensions.labels.label_files import drawn_labels, people_of
 from ais_prompt.store import RunFolder
 
 METRIC: Final = "label"

@@ -7,14 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.extensions.labels.label_files import Label, people_of
+from ais_prompt.extensions.labels.label_files import Label, agreed, drawn_labels, people_of
 from ais_prompt.extensions.labels.labelled import verdicts_of
 from ais_prompt.extensions.labels.statistics import (
     Corrected,
     PeopleAgreement,
-    agreed,
     corrected_share,
-    drawn_labels,
     next_labels,
     people_agree,
     strata_of,

@@ -54,6 +54,7 @@ import click
 
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError
+from ais_prompt.store import RunFolder, read_predictions
 
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
@@ -104,7 +105,8 @@ def shown(root, console):
     pass
 
 def known_values(root, model, dataset):
-    return None
+    found = read_predictions(RunFolder(root).predictions(model, dataset))
+    return "strangeness", {one.sample_id: 0.25 for one in found}
 
 
 def model(spec, built):
@@ -210,4 +212,7 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "--strange FILE" in run("run", "--help-all")
     assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv")
     assert "models are strange" in run("check", "eval.py")
+    asked = run("run", "eval.py")
+    assert "d: strangeness" in asked
+    assert "25.0 %" in asked
     assert "where the stranger lives" in " ".join(run("describe", "STRANGE_HOME").split())
