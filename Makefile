@@ -82,6 +82,7 @@ real: .venv/installed-peers .venv/installed-real
 	$(BIN)/python -m pytest -m real tests/core/e2e/test_real_model.py
 	$(BIN)/python -m tools.real.lm_eval
 	$(BIN)/python -m tools.real.agents
+	$(BIN)/python -m tools.real.judge
 	$(BIN)/python -m tools.real
 
 # Real servers of a small model on the CPU: llama.cpp, LiteLLM, transformers serve, vLLM. Installed below ~/.cache once.

@@ -31,6 +31,7 @@ Step: TypeAlias = Literal[
     "find_data",
     "finished",
     "foreign_name",
+    "known_values",
     "model",
     "open_log",
     "pages",
@@ -50,6 +51,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "foreign_name": "(kind of name, name, our names of this kind) -> an error whose fix is what to write in its place; "
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
+    "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
+    "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
     "`aisprompt view` below the address of the run; all are called",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
     from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess
     from ais_prompt.judges.rivals import Rivals, pairs_per_question, round_of
-    from ais_prompt.judges.rubric import RUBRIC, RubricEvaluator
+    from ais_prompt.judges.rubric import RUBRIC, RubricEvaluator, rubric_of
     from ais_prompt.judges.trust import (
         ALPHA,
         Confusion,

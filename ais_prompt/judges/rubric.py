@@ -17,7 +17,7 @@ from ais_prompt.judges.judge_evaluators import majority
 from ais_prompt.judges.rubric_replies import read_mark, read_marks
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import JudgeVerdict, SampleScore, Score
+from ais_prompt.types import JudgeVerdict, PartSpec, SampleScore, Score
 
 RUBRIC: Final = "rubric"
 """The metric of a rubric."""
@@ -151,9 +151,16 @@ class RubricEvaluator:
 
     def marks(self, vote: str | float | None, gold: Any) -> list[float | None]:
         """Return how far an answer meets each criterion, from 0 to 1, as one judge says; None where it says nothing."""
-        said = json.loads(vote) if isinstance(vote, str) else {}
-        found = ((one, said.get(str(number))) for number, one in enumerate(self.criteria(gold), 1))
-        return [None if mark is None else one.mark(mark, self._partly) for one, mark in found]
+        return [None if mark is None else one.mark(mark, self._partly) for one, mark in self.said(vote, gold)]
+
+    def said(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
+        """Return each criterion with what one judge says of it: True, False, a number, or `PARTLY`.
+
+        None stands for a criterion that it leaves out, or of which it says what is no mark.
+        """
+        marks = json.loads(vote) if isinstance(vote, str) else {}
+        found = [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
+        return [(one, None if mark is None or one.mark(mark, self._partly) is None else mark) for one, mark in found]
 
     def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
         """Return the values of an answer from the votes of all judges; None if a criterion is left out."""
@@ -259,6 +266,17 @@ class RubricEvaluator:
             for line in _lines([one]) if len(known) > 1 else ():
                 found.setdefault(line, []).append(float(len(set(known)) > 1))
         return {line: fmean(each) for line, each in found.items()}
+
+
+def rubric_of(part: PartSpec | None) -> RubricEvaluator | None:
+    """Return the rubric that an evaluator of a config is; None for other evaluators.
+
+    Raises:
+        ConfigError: its criteria cannot be used.
+    """
+    if part is None or EVALUATORS.shipped.get(part.type) != RubricEvaluator.__module__:
+        return None
+    return RubricEvaluator(**part.args)
 
 
 def clipped_score(score: Score) -> Score:

@@ -28,6 +28,7 @@ from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.answers import RepeatScorer
 from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores
+from ais_prompt.scoring.known_values import score_by_known_values
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
 from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results
@@ -52,7 +53,10 @@ def score_task(
     *,
     audits: bool = False,
 ) -> list[Score]:
-    """Score the predictions of a task and write its results; no scores if the dataset has no evaluator.
+    """Score the predictions of a task and write its results.
+
+    A dataset without an evaluator has scores only if an extension knows values of its answers; these also count where
+    no sample has a gold, and its evaluators need one.
 
     Args:
         task: which model answered what.
@@ -69,17 +73,28 @@ def score_task(
     if task.spec.dataset.keeps_scores:
         logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
         return stored_scores(task.spec, folder)
-    if not (scorings := task.scorings):
+    if task.spec.dataset.eval.evaluator is None:
+        if not (known := score_by_known_values(task, folder)):
+            folder.results(task.spec.model.abbr, task.spec.dataset.abbr).unlink(missing_ok=True)  # once, some were
+        return known
+    if not (scorings := task.scorings):  # its answers are those that other models are compared with
         return []
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     if stopped_of is not None and next(read_predictions(path, with_prompts=False), None) is None:
         return _not_asked(task, folder, scorings, stopped_of)
     found = [_score_by(scoring, folder, asked, stopped_of, audits=audits) for scoring in scorings]
+    if all(_lacks_golds(one.scores[0]) for one in found) and (known := score_by_known_values(task, folder)):
+        return known
     # Written: the scores first, which are all that most readers want.
     scores, head = joined_scores(found), joined_head(found)
     head["scores"] = [score.to_json() for score in scores]
     write_results(folder.results(head["model"], head["dataset"]), head, map(SampleScore.to_json, joined_samples(found)))
     return scores
+
+
+def _lacks_golds(score: Score) -> bool:
+    """Return whether no sample was scored, and some for want of a gold alone."""
+    return score.counts["failed"] == score.n and f"failed: {UNUSABLE_GOLD}" in score.reasons
 
 
 def _score_by(
@@ -218,14 +233,13 @@ def _stopped(score: Score, questions: int) -> Score:
 
 
 def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
-    """Read the stored scores; none if the dataset has no evaluator.
+    """Read the stored scores; none if the task has no evaluator and its answers no known values.
 
     Raises:
         StoreError: there are no results, or they cannot be read.
     """
-    if not task.is_scored:
-        return []
-    return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
+    path = folder.results(task.model.abbr, task.dataset.abbr)
+    return read_scores(path) if task.is_scored or path.exists() else []
 
 
 def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleScore]:

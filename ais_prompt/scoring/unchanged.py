@@ -13,6 +13,7 @@ from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped, runs_code
 from ais_prompt.sandbox import RunsPrograms
+from ais_prompt.scoring.known_values import known_values
 from ais_prompt.scoring.score import score_task, stored_scores
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Score, TaskSpec
@@ -50,9 +51,10 @@ def score_what_changed(
 def scoring_stamp(task: Task, folder: RunFolder, asked: int | None, stopped_of: int | None) -> str:
     """Return a digest of the scores of a task and of all that decides them; empty if that cannot be known.
 
-    These are the files of predictions and results, the config of the model and the dataset, the files of the program,
-    and the versions of all installed packages. What code of others, a judge, or a program of an answer decides is not
-    known, nor are the data, from which evaluators of all answers together, clusters and controls read.
+    These are the files of predictions and results, what an extension knows of the answers, the config of the model and
+    the dataset, the files of the program, and the versions of all installed packages. What code of others, a judge, or
+    a program of an answer decides is not known, nor are the data, from which evaluators of all answers together,
+    clusters and controls read.
     """
     dataset, names = task.spec.dataset, (task.spec.model.abbr, task.spec.dataset.abbr)
     each = dataset.eval.by_evaluator
@@ -64,7 +66,7 @@ def scoring_stamp(task: Task, folder: RunFolder, asked: int | None, stopped_of: 
     with suppress(OSError, TypeError, ValueError):  # no file, or a value that is no data
         spec = msgspec.json.encode(task.spec, order="sorted").decode()
         files = [file_digest(path) for path in (folder.predictions(*names), folder.results(*names))]
-        return digest([program_digest(), spec, asked, stopped_of, *files])
+        return digest([program_digest(), spec, asked, stopped_of, known_values(task, folder), *files])
     return ""
 
 

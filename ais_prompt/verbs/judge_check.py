@@ -10,8 +10,7 @@ from typing import Any, Final, Literal, TypedDict
 from msgspec import Struct, field
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.judges import Confusion, Judge, LabelKey, RubricEvaluator, krippendorff_alpha, read_labels
-from ais_prompt.registry import EVALUATORS
+from ais_prompt.judges import Confusion, Judge, LabelKey, krippendorff_alpha, read_labels, rubric_of
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import locate_run
 from ais_prompt.types import Document
@@ -86,9 +85,7 @@ def _verdicts(stored: StoredTask, criteria: Collection[str]) -> dict[LabelKey, b
     scorings = stored.spec.dataset.eval.by_evaluator
     scoring = next((one for one in scorings if one.judge is not None), scorings[0])
     metric = next(score.metric for score in stored.scores if score.evaluator in ("", scoring.name))
-    part = scoring.evaluator
-    is_rubric = part is not None and EVALUATORS.shipped.get(part.type) == RubricEvaluator.__module__
-    rubric = RubricEvaluator(**part.args) if is_rubric and part is not None else None
+    rubric = rubric_of(scoring.evaluator)
     found: dict[LabelKey, bool] = {}
     for sample in stored.samples():
         score = None if sample.score is None else sample.score.by(scoring.name)

@@ -24,5 +24,5 @@ EXTENSION: Final = Extension(
             "labels/MODEL/DATASET/NAME.jsonl", "What a person called right and wrong, for `judge-check --labels`."
         ),
     },
-    steps={"pages": "page:pages"},
+    steps={"known_values": "known:known_values", "pages": "page:pages"},
 )

@@ -76,6 +76,21 @@ def people_of(folder: RunFolder, model: str, dataset: str) -> dict[str, dict[str
     return {path.stem: read_label_file(path) for path in paths}
 
 
+def agreed(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
+    """Return the labels of samples on which all people agree who labelled them."""
+    found: dict[str, set[bool]] = {}
+    for labels in people.values():
+        for sample, one in labels.items():
+            found.setdefault(sample, set()).add(one.label)
+    return {sample: next(iter(given)) for sample, given in found.items() if len(given) == 1}
+
+
+def drawn_labels(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
+    """Return those of `agreed` whose answers were drawn at random, for one of the people at least."""
+    drawn = {sample for labels in people.values() for sample, one in labels.items() if one.selection == "random"}
+    return {sample: label for sample, label in agreed(people).items() if sample in drawn}
+
+
 def _line(one: Label) -> str:
     values: dict[str, Any] = msgspec.to_builtins(one)
     return json.dumps(values, ensure_ascii=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.extensions.labels.known import METRIC
 from ais_prompt.extensions.labels.label_files import Selection
 from ais_prompt.report import StoredSample, StoredTask, read_stored_results
 from ais_prompt.store import RunFolder
@@ -87,6 +88,8 @@ def choose_answers(tasks: Sequence[StoredTask], number: int, name: str, *, disag
 def verdicts_of(task: StoredTask) -> Iterator[tuple[str, bool]]:
     """Yield each sample with a verdict, and whether it calls the answer right; none if it is not right or wrong."""
     metric = task.scores[0].metric if task.scores and task.scores[0].fraction else None
+    if metric == METRIC:  # labels do not correct themselves
+        return
     for sample in task.samples():
         value = None if sample.score is None or metric is None else sample.score.values.get(metric)
         if sample.score is not None and sample.score.status != "failed" and value in (0, 1):

@@ -7,12 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.extensions.labels.label_files import Label, people_of
+from ais_prompt.extensions.labels.label_files import Label, agreed, drawn_labels, people_of
 from ais_prompt.extensions.labels.labelled import verdicts_of
 from ais_prompt.extensions.labels.statistics import (
     Corrected,
     PeopleAgreement,
-    agreed,
     corrected_share,
     next_labels,
     people_agree,
@@ -91,7 +90,7 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
         return None
     labels = agreed(people)
     rows = {sample: one for each in people.values() for sample, one in each.items() if sample in labels}
-    drawn = {sample: label for sample, label in labels.items() if rows[sample].selection == "random"}
+    drawn = drawn_labels(people)
     verdicts = dict(verdicts_of(task))
     strata = strata_of(verdicts or _without_verdicts(task), drawn)
     next_right, next_wrong = next_labels(strata)

@@ -133,12 +133,3 @@ def people_agree(people: Mapping[str, Mapping[str, Label]]) -> PeopleAgreement |
         return None
     equal = sum(len({one for one in row if one is not None}) == 1 for row in several)
     return PeopleAgreement(len(several), equal, krippendorff_alpha(several))
-
-
-def agreed(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
-    """Return the labels of samples on which all people agree who labelled them."""
-    found: dict[str, set[bool]] = {}
-    for labels in people.values():
-        for sample, one in labels.items():
-            found.setdefault(sample, set()).add(one.label)
-    return {sample: next(iter(given)) for sample, given in found.items() if len(given) == 1}

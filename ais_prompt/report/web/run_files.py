@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -16,9 +16,21 @@ from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.plan import stored_spec
 from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
-from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock
-from ais_prompt.types import SampleScore, Sensitivity
+from ais_prompt.store import (
+    RunFolder,
+    check_shape,
+    read_details,
+    read_head,
+    read_run_file,
+    reading,
+    safe_name,
+    try_file_lock,
+)
+from ais_prompt.types import RunSpec, SampleScore, Sensitivity
 from ais_prompt.utils import decode
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import RubricEvaluator
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -95,11 +107,33 @@ def summary_of(folder: RunFolder) -> list[Row]:
 
 def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
     """Return the groups of datasets of a run, each with ``name`` and ``members``; none if its config cannot be read."""
+    spec = _spec_of(folder)
+    groups = () if spec is None else spec.summary.groups
+    return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
+
+
+def rubrics_of(folder: RunFolder) -> dict[str, dict[str, RubricEvaluator]]:
+    """Return dataset → folder of an evaluator, see `Judgement.evaluator` → the rubric that it is.
+
+    It is empty if the config cannot be read.
+    """
+    from ais_prompt.judges import rubric_of
+
+    found: dict[str, dict[str, RubricEvaluator]] = {}
+    spec = _spec_of(folder)
+    for task in () if spec is None else spec.tasks:
+        for one in task.dataset.eval.by_evaluator:
+            if (rubric := rubric_of(one.evaluator)) is not None:
+                found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = rubric
+    return found
+
+
+def _spec_of(folder: RunFolder) -> RunSpec | None:
+    """Return what the config of a run says; None if it cannot be read."""
     run = folder.root.parent if folder.root.name == "partial" else folder.root
     with suppress(AisPromptError):  # no module that the config names is imported
-        groups = stored_spec(RunFolder(run), as_of_others=True).summary.groups
-        return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
-    return []
+        return stored_spec(RunFolder(run), as_of_others=True)
+    return None
 
 
 def is_average(row: Row, folder: RunFolder) -> bool:

@@ -9,7 +9,8 @@ from contextlib import suppress
 from glob import escape
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.json import Decoder
@@ -19,7 +20,16 @@ from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.preview import prompts_of, text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
 from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
-from ais_prompt.types import Completion, Failure, LeftFile, ModelCall, Prediction, Reading, SampleScore
+from ais_prompt.types import (
+    Completion,
+    Failure,
+    JudgeVerdict,
+    LeftFile,
+    ModelCall,
+    Prediction,
+    Reading,
+    SampleScore,
+)
 from ais_prompt.utils import (
     FILE_NOTE,
     KINDS,
@@ -31,6 +41,9 @@ from ais_prompt.utils import (
     open_regular,
     source_of,
 )
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import RubricEvaluator
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +64,13 @@ class SampleChunk:
     """Samples as JSON values that share the lines of their texts: what a page reads to show one of them.
 
     `write_report` embeds chunks in the file, and `ServedReport` makes the chunk of a sample when it is opened.
+
+    Args:
+        rubrics: folder of an evaluator → the rubric that it is, of the dataset of the samples.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rubrics: Mapping[str, RubricEvaluator] = MappingProxyType({})) -> None:
+        self._rubrics = rubrics
         self.lines = Lines()
         self.samples: list[dict[str, Any]] = []
 
@@ -65,7 +82,7 @@ class SampleChunk:
             detail: its score; None if it was not scored.
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
-        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged)))
+        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._rubrics))
 
     def to_json(self) -> dict[str, Any]:
         """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
@@ -73,19 +90,31 @@ class SampleChunk:
 
 
 def _sample(
-    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Judgement]
+    prediction: Prediction,
+    detail: SampleScore | None,
+    lines: Lines,
+    judgements: Sequence[Judgement],
+    rubrics: Mapping[str, RubricEvaluator],
 ) -> dict[str, Any]:
     return {
         "requests": _requests(prediction, lines),
         "labels": _labels(prediction, lines),
         "prediction": _other_prediction(prediction, lines),
         "verdicts": _verdicts(prediction, detail, lines),
+        "further": [
+            {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
+            for name, one in (detail.further if detail else {}).items()
+        ],
         "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
         "reason": _reason(detail) if detail else "",
         "failed_turn": prediction.failed_turn,
         "shots": prediction.shots_used,
         "columns": dict(prediction.columns),
-        "judgements": [request for one in judgements for request in _judgement(one, detail, prediction, lines)],
+        "judgements": [
+            request
+            for one in judgements
+            for request in _judgement(one, detail, prediction, lines, rubrics.get(one.evaluator))
+        ],
     }
 
 
@@ -96,11 +125,21 @@ def _reason(detail: SampleScore) -> str:
 
 
 def _judgement(
-    judgement: Judgement, detail: SampleScore | None, prediction: Prediction, lines: Lines
+    judgement: Judgement,
+    detail: SampleScore | None,
+    prediction: Prediction,
+    lines: Lines,
+    rubric: RubricEvaluator | None,
 ) -> list[dict[str, Any]]:
-    """Return what a judge was asked, with its name, its verdict and whether the reference answer came first."""
+    """Return what a judge was asked, with its name, its verdict and whether the reference answer came first.
+
+    By a rubric, ``criteria`` has what the reply says of each.
+    """
     verdict, swapped = judgement.verdict_of(detail, prediction)
-    more = {"judge": judgement.judge, "verdict": verdict, "swapped": swapped}
+    criteria = [] if rubric is None else judgement.said_of_criteria(detail, prediction, rubric)
+    said = [{"criterion": lines.add(text), "said": one} for text, one in criteria]
+    names = {"judge": judgement.judge, "evaluator": judgement.evaluator}
+    more = {**names, "verdict": verdict, "swapped": swapped, "criteria": said}
     return [{**request, **more} for request in _requests(judgement.said, lines)]
 
 
@@ -280,17 +319,40 @@ class Judgement(Struct, frozen=True):
             score: of the sample; None if it was not scored.
             prediction: the answers to it.
         """
+        if (found := self._found(score, prediction)) is None:
+            return None, False
+        one, _, place = found
+        return (one.orders[place] if one.orders else one.vote), bool(place)
+
+    def said_of_criteria(
+        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator
+    ) -> list[tuple[str, Any]]:
+        """Return each criterion that the reply is about, with what it says of it as far as the score has it.
+
+        That is as in `RubricEvaluator.said`; none if the score is of another reply.
+        """
+        with suppress(AisPromptError):  # the gold holds no criteria
+            if found := self._found(score, prediction, rubric):
+                one, answer, place = found
+                said = rubric.said(one.vote, answer.gold)
+                about = said if len(rubric.parts(answer.gold)) == 1 else said[place : place + 1]
+                return [(criterion.shown, mark) for criterion, mark in about]
+        return []
+
+    def _found(
+        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator | None = None
+    ) -> tuple[JudgeVerdict, SampleScore, int] | None:
+        """Return the verdict of the judge, the answer that it is about, and the place of the reply in it."""
         from ais_prompt.judges import questions_about
 
         if score is not None:
             score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
         for answer, earlier in _judged_answers(score, prediction) if score else ():
             for one in answer.verdicts:
-                names = questions_about(answer, earlier, compares=bool(one.orders))
+                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=rubric)
                 if safe_name(one.judge) == self.judge and self.said.sample_id in names:
-                    place = names.index(self.said.sample_id)
-                    return (one.orders[place] if one.orders else one.vote), bool(place)
-        return None, False
+                    return one, answer, names.index(self.said.sample_id)
+        return None
 
 
 def _judged_answers(score: SampleScore, prediction: Prediction) -> Iterator[tuple[SampleScore, Sequence[Any]]]:

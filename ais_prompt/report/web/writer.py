@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import questions, stored_prompts
@@ -18,12 +18,15 @@ from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import prompts_part
-from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.run_files import rubrics_of, shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
 from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import RubricEvaluator
 
 MOST_BYTES: Final = 50_000_000
 """Bytes of packed samples that a report holds: about 100,000 samples. Of more it holds none; `aisprompt view` does."""
@@ -58,8 +61,10 @@ def write_report(folder: RunFolder) -> None:
     tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
+        rubrics = rubrics_of(folder)
         for number, one in enumerate(tasks):
-            for name, value in _parts(one, folder, lambda: samples.tell() <= MOST_BYTES):
+            own = rubrics.get(one.task.dataset, {})
+            for name, value in _parts(one, folder, own, lambda: samples.tell() <= MOST_BYTES):
                 # The browser keeps it as text and does not run it.
                 element = f'<script type="text/plain" id="task-{number}-{name}">{packed(value)}</script>\n'
                 samples.write(element.encode())
@@ -111,7 +116,9 @@ def forget_report(folder: RunFolder) -> None:
         folder.report.unlink(missing_ok=True)
 
 
-def _parts(totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]) -> Iterator[tuple[str, Any]]:
+def _parts(
+    totals: TaskTotals, folder: RunFolder, rubrics: Mapping[str, RubricEvaluator], fits: Callable[[], bool]
+) -> Iterator[tuple[str, Any]]:
     """Yield name and JSON value of each part of a task: ``chunk-N``, counted from 0, and then its ``table``.
 
     The table has the columns of all samples, of `UNITS` the one that is shown, and in ``chunks`` how many samples each
@@ -120,10 +127,11 @@ def _parts(totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]) -> I
     Args:
         totals: of the task; all its samples are added.
         folder: of the run.
+        rubrics: of the dataset, as for `SampleChunk`.
         fits: whether the file has room for more; else the samples are only added to the totals.
     """
     table: dict[str, list[Any]] = {**{name: [] for name in COLUMNS}, "chunks": []}
-    for number, (chunk, predictions, rows) in enumerate(_chunks(totals, folder, fits)):
+    for number, (chunk, predictions, rows) in enumerate(_chunks(totals, folder, rubrics, fits)):
         yield f"chunk-{number}", chunk.to_json()
         for name in rows[0]:
             table[name] += [row[name] for row in rows]
@@ -134,10 +142,10 @@ def _parts(totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]) -> I
 
 
 def _chunks(
-    totals: TaskTotals, folder: RunFolder, fits: Callable[[], bool]
+    totals: TaskTotals, folder: RunFolder, rubrics: Mapping[str, RubricEvaluator], fits: Callable[[], bool]
 ) -> Iterator[tuple[SampleChunk, list[Prediction], list[dict[str, Any]]]]:
     """Yield each chunk with its predictions and its lines of the table."""
-    chunk, predictions, rows = SampleChunk(), list[Prediction](), list[dict[str, Any]]()
+    chunk, predictions, rows = SampleChunk(rubrics), list[Prediction](), list[dict[str, Any]]()
     try:
         judged: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
         for sample_id, path, start in judgement_places(folder, totals.task.model, totals.task.dataset):
@@ -150,7 +158,7 @@ def _chunks(
             rows.append(row)
             if len(rows) == CHUNK_SAMPLES or chunk.lines.size >= CHUNK_CHARACTERS:
                 yield chunk, predictions, rows
-                chunk, predictions, rows = SampleChunk(), [], []
+                chunk, predictions, rows = SampleChunk(rubrics), [], []
     except AisPromptError as error:  # of the judgements; those of the samples are noted already
         totals.trouble = str(error)
     if rows:

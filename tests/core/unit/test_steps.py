@@ -35,6 +35,7 @@ EXTENSION = Extension(
         "find_data": "acts:find_data",
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
+        "known_values": "acts:known_values",
         "model": "acts:model",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
@@ -53,6 +54,7 @@ import click
 
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError
+from ais_prompt.store import RunFolder, read_predictions
 
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
@@ -101,6 +103,11 @@ def finished(folder, results):
 
 def shown(root, console):
     pass
+
+def known_values(root, model, dataset):
+    found = read_predictions(RunFolder(root).predictions(model, dataset))
+    return "strangeness", {one.sample_id: 0.25 for one in found}
+
 
 def model(spec, built):
     return None
@@ -205,4 +212,7 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "--strange FILE" in run("run", "--help-all")
     assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv")
     assert "models are strange" in run("check", "eval.py")
+    asked = run("run", "eval.py")
+    assert "d: strangeness" in asked
+    assert "25.0 %" in asked
     assert "where the stranger lives" in " ".join(run("describe", "STRANGE_HOME").split())

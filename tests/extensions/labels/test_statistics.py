@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.labels.label_files import Label
+from ais_prompt.extensions.labels.label_files import Label, agreed
 from ais_prompt.extensions.labels.statistics import (
     VerdictStratum,
-    agreed,
     corrected_share,
     next_labels,
     people_agree,

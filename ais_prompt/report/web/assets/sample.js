@@ -17,15 +17,17 @@ function heading(row, position, actions) {
   return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), stateWord(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", say("Previous sample (k)"), actions.previous), button("↓", say("Next sample (j)"), actions.next), button("✕", say("Close (Esc)"), actions.close)));
 }
 
-/** Extracted answer and gold, the values, and the reason if the sample is not scored. */
+/** Extracted answer and gold of each evaluator, the values, and the reason if the sample is not scored. */
 function verdictPart(chunk, sample, row) {
-  const several = sample.verdicts.length > 1;
-  const repeated = sample.verdicts.some((verdict) => verdict.status);
+  const all = [sample.verdicts, ...sample.further.map((one) => one.verdicts)];
+  const several = all.some((verdicts) => verdicts.length > 1);
+  const repeated = all.flat().some((verdict) => verdict.status);
   const head = [several ? el("td") : null, header("", say("Extracted")), el("th", { scope: "col", title: say(GOLD) }, say("Gold")), repeated ? header("", say("State")) : null, repeated ? header("number", say("Score")) : null];
-  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, say("nothing"), verdict.reading), value(chunk, verdict.gold, say("none")), repeated ? [cell("", stateWord(verdict.status), verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const lines = (verdicts) => verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, verdicts.length > 1 ? String(number + 1) : "") : null, value(chunk, verdict.extracted, say("nothing"), verdict.reading), value(chunk, verdict.gold, say("none")), repeated ? [cell("", verdict.status ? stateWord(verdict.status) : "", verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const further = sample.further.map((one) => el("tbody", {}, el("tr", {}, el("th", { scope: "rowgroup", class: "evaluator", colspan: String(head.filter(Boolean).length) }, plain(one.evaluator), " ", el("span", { class: "soft" }, stateWord(one.status)))), lines(one.verdicts)));
   const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? say("none") : figure(number))));
   const reasons = [sample.reason, sample.failed_turn && say("turn {number} has no answer", { number: sample.failed_turn })].filter(Boolean);
-  return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
+  return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines(sample.verdicts)), further), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
 }
 
 function value(chunk, numbers, nothing, reading) {
@@ -90,12 +92,20 @@ function toolCall(chunk, call) {
 /** What judges were asked about the answer, and what they said. */
 function judgementParts({ chunk, sample }) {
   return sample.judgements.map((request, number) => {
-    const title = sample.judgements.length > 1 ? `${say("Judge")} ${number + 1}: ${plain(request.judge)}` : say("Judge");
+    const title = sample.judgements.length > 1 ? `${say("Judge")} ${number + 1}: ${plain([request.evaluator, request.judge].filter(Boolean).join(" · "))}` : say("Judge");
     const order = request.swapped ? say("the reference answer comes first") : null;
-    const verdict = request.verdict === null ? null : `${say("verdict")}: ${plain(String(request.verdict))}`;
+    const verdict = request.verdict === null || request.criteria.length ? null : `${say("verdict")}: ${plain(String(request.verdict))}`;
     const facts = [order, verdict].filter(Boolean).join(" · ");
-    return el("section", { class: "judgement" }, el("h4", {}, title), facts ? el("p", { class: "soft" }, facts) : null, el("details", { class: "fold" }, el("summary", {}, say("Prompt of the judge")), promptBlock(chunk, request.prompt ?? [], null, "")), ...request.answers.flatMap((answer) => answerBlock(chunk, answer, null)));
+    return el("section", { class: "judgement" }, el("h4", {}, title), facts ? el("p", { class: "soft" }, facts) : null, criteriaPart(chunk, request.criteria), el("details", { class: "fold" }, el("summary", {}, say("Prompt of the judge")), promptBlock(chunk, request.prompt ?? [], null, "")), ...request.answers.flatMap((answer) => answerBlock(chunk, answer, null)));
   });
+}
+
+/** What a reply says of each criterion of a rubric. */
+function criteriaPart(chunk, criteria) {
+  if (!criteria.length) return null;
+  const words = { true: say("met"), false: say("not met"), partly: say("partly met"), null: say("nothing readable") };
+  const rows = criteria.map(({ criterion, said }) => el("tr", {}, el("td", {}, wholeText(textOf(chunk, criterion))), cell("", words[said] ?? figure(said))));
+  return el("table", { class: "criteria" }, el("thead", {}, el("tr", {}, header("", say("Criterion")), header("", say("Verdict")))), el("tbody", {}, rows));
 }
 
 /** The columns of the row. */

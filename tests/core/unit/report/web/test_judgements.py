@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.judges import question_id
+from ais_prompt.judges import RubricEvaluator, question_id
 from ais_prompt.report import Judgement, SampleChunk, ServedReport, judgement_places, read_judgements
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
@@ -66,6 +66,25 @@ def test_a_judgement_of_another_answer_has_no_verdict(tmp_path: Path) -> None:
     score = SampleScore("id0", "scored", "x", None, {}, verdicts=(JudgeVerdict("one", "A"),))
     assert found.verdict_of(score, ANSWER) == (None, False)
     assert found.verdict_of(None, ANSWER) == (None, False)
+
+
+def test_a_reply_has_what_it_says_of_each_criterion() -> None:
+    votes = {True: '{"1": true, "2": "partly", "4": 9}', False: '{"1": true, "4": 9}'}
+    texts = ["Names it", "Explains it", "Is short", {"criterion": "Clear", "scale": [1, 5]}]
+    clear = "Clear (a number from 1 to 5)"
+    for together, vote in votes.items():
+        rubric = RubricEvaluator(texts, together=together, partly=0.5)
+        score = SampleScore("id0", "failed", "an answer", "gold", verdicts=(JudgeVerdict("one", vote),))
+        names = [question_id(score, part=part) for part in rubric.parts("gold")]
+        replies = [Judgement("one", Prediction(name, 0, "?", "", None, ())) for name in names]
+        said = [one.said_of_criteria(score, ANSWER, rubric) for one in replies]
+        assert {one.verdict_of(score, ANSWER)[1] for one in replies} == {False}
+        if together:
+            assert said == [[("Names it", True), ("Explains it", "partly"), ("Is short", None), (clear, None)]]
+        else:
+            assert said == [[("Names it", True)], [("Explains it", None)], [("Is short", None)], [(clear, None)]]
+        other = Judgement("one", Prediction("id0-0123456789ab", 0, "?", "", None, ()))
+        assert other.said_of_criteria(score, ANSWER, rubric) == other.said_of_criteria(None, ANSWER, rubric) == []
 
 
 def test_a_served_sample_reads_only_the_lines_of_its_own_judgements(tmp_path: Path) -> None:
