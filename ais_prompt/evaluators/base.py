@@ -7,7 +7,7 @@ of a dataset together, as evaluators of OpenCompass and AISBench do. `MeanEvalua
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -268,11 +268,13 @@ class BatchVerdict(Struct, frozen=True):
         metrics: name → value for the whole dataset; the first is the main one.
         each: name → value of each answer, for those metrics that are the mean of these values, or its percentage.
         battles: comparisons with other models, as plain values: a table over several models is made of them.
+        amounts: names of metrics that are no parts of 1, such as seconds, whatever their values are.
     """
 
     metrics: Mapping[str, float]
     each: Mapping[str, Sequence[float]]
     battles: Sequence[Mapping[str, Any]] = ()
+    amounts: Collection[str] = ()
 
 
 @runtime_checkable

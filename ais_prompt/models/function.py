@@ -35,7 +35,7 @@ class FunctionModel:
         dict(type='FunctionModel', function='my_app.answer')
 
     Args:
-        function: the function, or its dotted path. From Python it may be a lambda or any object that can be called.
+        function: the function, or its dotted path (`my_app.answer`, `my_app:answer`). From Python it may be a lambda or any object that can be called.
         version: tells the application from its earlier and later versions; answers of another version are not reused.
             None takes the source of the function, its defaults and the values that it encloses, and not the source of
             what it calls.
@@ -175,13 +175,14 @@ class FunctionModel:
         given = self._given.value if isinstance(self._given, Held) else self._given
         if callable(given):
             return given
-        if "." not in self.name:
+        name = self.name.replace(":", ".")  # as entry points are written, and functions of other parts
+        if "." not in name:
             what = f"{self.name!r} is no function that can be called here"
             raise ConfigError(what, fix="write its dotted path, such as 'my_app.answer'")
         if "<" in self.name:  # <lambda>, or <locals> of another function
             what = f"{self.name} was a function of the program that began the run, and no module has it"
             raise ConfigError(what, fix="run it from that program, or move the function into a module")
-        return import_dotted(self.name)
+        return import_dotted(name)
 
     @cached_property
     def _source(self) -> str:

@@ -155,8 +155,9 @@ class BatchVerdicts:
         ]
 
     def _mean(self, metric: str, samples: Sequence[SampleScore]) -> Score:
+        is_amount = any(metric in verdict.amounts for verdict in self._verdicts)
         within = all(0 <= value <= 1 for verdict in self._verdicts for value in verdict.each[metric])
-        return mean_scores((metric,), samples, best=1.0 if within else None)[0]
+        return mean_scores((metric,), samples, best=1.0 if within and not is_amount else None)[0]
 
     def _whole(self, metric: str, counts: AnswerCounts) -> Score:
         found = [verdict.metrics[metric] for verdict in self._verdicts if metric in verdict.metrics]

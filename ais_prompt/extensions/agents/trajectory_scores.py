@@ -119,7 +119,8 @@ class TrajectoryEvaluator(_BatchOnly):
         values = [self._values(one, row) for one, row in zip(batch.completions, rows, strict=True)]
         names = [name for name in self.metrics if all(name in one for one in values)]
         each = {name: [one[name] for one in values] for name in names}
-        return BatchVerdict({name: sum(column) / len(column) if column else 0.0 for name, column in each.items()}, each)
+        means = {name: sum(column) / len(column) if column else 0.0 for name, column in each.items()}
+        return BatchVerdict(means, each, amounts=self.metrics[1:])
 
     def _values(self, completions: Sequence[Completion], row: Mapping[str, Any]) -> dict[str, float]:
         trajectory = [call for one in completions for call in one.trajectory]
