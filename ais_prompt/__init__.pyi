@@ -73,6 +73,7 @@ from ais_prompt.extensions.agents.server_agent import ServerAgentModel as Server
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator as StateEvaluator
 from ais_prompt.extensions.agents.trajectory_scores import TrajectoryEvaluator as TrajectoryEvaluator
+from ais_prompt.extensions.benchmarks.big_code import BigCodeBenchEvaluator as BigCodeBenchEvaluator
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator

@@ -267,10 +267,12 @@ class BatchVerdict(Struct, frozen=True):
     Attributes:
         metrics: name → value for the whole dataset; the first is the main one.
         each: name → value of each answer, for those metrics that are the mean of these values, or its percentage.
+        battles: comparisons with other models, as plain values: a table over several models is made of them.
     """
 
     metrics: Mapping[str, float]
     each: Mapping[str, Sequence[float]]
+    battles: Sequence[Mapping[str, Any]] = ()
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -120,7 +120,7 @@ class JudgeQuestions(PlannedDataset):
             )
         row = rows[asked.sample_id]
         row_id = f"{row.row_id}{asked.id.removeprefix(asked.sample_id)}"
-        return Sample(asked.id, index, {**row.fields, **asked.fields}, asked.gold, row_id=row_id)
+        return Sample(asked.id, index, {**_shown_columns(row.fields), **asked.fields}, asked.gold, row_id=row_id)
 
 
 def fields_of_questions(
@@ -210,7 +210,7 @@ def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
 def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     before = {} if shown.conversation is None else {CONVERSATION: shown.conversation}
-    return {**fields, **before, ANSWER: shown.answer, GOLD: gold}
+    return {**_shown_columns(fields), **before, ANSWER: shown.answer, GOLD: gold}
 
 
 def pair_fields(fields: Mapping[str, Any], first: JudgedAnswer, second: JudgedAnswer, gold: Any) -> dict[str, Any]:
@@ -228,8 +228,25 @@ def _conversation_text(prompt: Prompts) -> str:
     """Return the prompt of a turn as a judge sees it: who says what, up to the question that the answer is about."""
     if isinstance(prompt, str):
         return prompt
-    messages = [message for message in prompt if isinstance(message, ChatMessage)]
-    return "\n\n".join(f"{message.role.capitalize()}: {_text(message.content)}" for message in messages)
+    return _messages_text((message.role, message.content) for message in prompt if isinstance(message, ChatMessage))
+
+
+def _shown_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a row as a judge sees them: lists of messages as conversations, others as they are."""
+    return {name: _conversation_of(value) if _is_chat(value) else value for name, value in fields.items()}
+
+
+def _is_chat(value: Any) -> bool:
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list and all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value)
+
+
+def _conversation_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    return _messages_text((str(one["role"]), one["content"] or "") for one in messages)
+
+
+def _messages_text(messages: Iterable[tuple[str, Content]]) -> str:
+    return "\n\n".join(f"{role.capitalize()}: {_text(content)}" for role, content in messages)
 
 
 def _text(content: Content) -> str:

@@ -120,7 +120,7 @@ class RubricEvaluator:
         try:
             return read_criteria(gold[self._column] if isinstance(gold, Mapping) and self._column in gold else gold)
         except DataError as error:
-            error.fix = f"let {self._column!r} be the output_column or one of the gold_columns; or {error.fix}"
+            error.fix = f"reader_cfg=dict(gold_columns=[{self._column!r}], ...), if it is a column; or {error.fix}"
             raise
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:

@@ -49,7 +49,20 @@ class Design(NamedTuple):
     questions: int
 
 
-def design_of(battles: Sequence[Battle], features: Sequence[str], position: bool, ties: Ties) -> Design:
+def design_of(
+    battles: Sequence[Battle], features: Sequence[str], position: bool, ties: Ties, *, has_prior: bool = False
+) -> Design:
+    """Return the design of battles.
+
+    Args:
+        battles: at least one.
+        features: names of those of the battles.
+        position, ties: as for `ais_prompt.metrics.fit_ratings`.
+        has_prior: whether coefficients have a prior, by which any can be estimated.
+
+    Raises:
+        ValueError: as `ais_prompt.metrics.fit_ratings`.
+    """
     if not battles:
         raise ValueError("there are no battles to rate models by")
     if any(len(one.features) != len(features) for one in battles):
@@ -69,7 +82,7 @@ def design_of(battles: Sequence[Battle], features: Sequence[str], position: bool
         wider = np.column_stack([table, column])
         # A covariate that the models determine, such as the position of a model that is always first, has no effect
         # of its own.
-        if np.linalg.matrix_rank(wider) > np.linalg.matrix_rank(table):
+        if has_prior or np.linalg.matrix_rank(wider) > np.linalg.matrix_rank(table):
             table = wider
             effects.append(name)
     points = np.array([one.points for one in battles], float)

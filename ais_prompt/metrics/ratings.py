@@ -166,7 +166,7 @@ def fit_ratings(
     Raises:
         ValueError: there is no battle, the features of a battle have another number, or ``davidson`` with other points.
     """
-    design = design_of(battles, features, position, ties)
+    design = design_of(battles, features, position, ties, has_prior=ridge[1] > 0)
     everything = weights_of(design, np.ones(len(battles)))
     fit = fit_model(design, everything, ridge)
     draws = resampled(design, fit, ridge, resamples)

@@ -180,6 +180,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
             mask=inferencer.mask or "",
             shots_expected=retriever.gives_shots,
             media_roots=media_roots_of(spec),
+            turn_golds=not spec.reader.gold_columns,
         )
     except AisPromptError as error:
         error.where = error.where or spec.infer.where

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import PromptError
 from ais_prompt.parts import part_class
 from ais_prompt.prompts.base import Filled, Template
@@ -88,6 +90,7 @@ class PromptBuilder:
         shots_expected: False if the retriever never returns examples.
         media_roots: where the media of rows may be; None allows all. Methods that return a prompt or media of a row
             raise a DataError for others.
+        turn_golds: False if the gold of a dialogue is that of its row, not what the data say in the turns of the model.
 
     Attributes:
         examples: returns the in-context examples of a prompt, see `Examples.joined`.
@@ -107,6 +110,7 @@ class PromptBuilder:
         mask: str = "",
         shots_expected: bool = True,
         media_roots: MediaRoots | None = None,
+        turn_golds: bool = True,
     ) -> None:
         _check_pair(ice_template, prompt_template, shots_expected)
         if shots_expected:
@@ -118,6 +122,7 @@ class PromptBuilder:
         self.output_column = output_column
         self.mask = mask
         self.media_roots = media_roots
+        self.turn_golds = turn_golds
         sep_token = self.prompt_template.sep_token
         self.examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ()).joined
 
@@ -205,7 +210,7 @@ class PromptBuilder:
 
     def _checked_dialogue(self, filled: FilledDialogue, sample: Sample) -> FilledDialogue:
         self._checked(filled.whole, sample)
-        return filled
+        return filled if self.turn_golds else replace(filled, golds=None)
 
     def _checked_media(self, parts: Sequence[Mapping[str, Any]], sample: Sample) -> Sequence[Mapping[str, Any]]:
         if self.media_roots is not None:

@@ -66,6 +66,8 @@ class BatchScorer:
 def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
     """Return what several judges say: the mean of each number, then the numbers of each judge by itself.
 
+    Battles name their ``judge``.
+
     Args:
         verdicts: one for each judge, about the same answers.
         judges: ``abbr`` of each.
@@ -84,7 +86,8 @@ def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> Ba
     for judge, verdict in zip(judges, verdicts, strict=True):
         metrics |= {by_judge(metric, judge): value for metric, value in verdict.metrics.items()}
         each |= {by_judge(metric, judge): values for metric, values in verdict.each.items()}
-    return BatchVerdict(metrics, each)
+    pairs = zip(judges, verdicts, strict=True)
+    return BatchVerdict(metrics, each, [{**battle, "judge": judge} for judge, one in pairs for battle in one.battles])
 
 
 class BatchVerdicts:
@@ -92,6 +95,7 @@ class BatchVerdicts:
 
     Attributes:
         metrics: names of the numbers that it gave.
+        battles: of all repeats.
     """
 
     def __init__(
@@ -110,6 +114,7 @@ class BatchVerdicts:
             metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
+        self.battles = [battle for verdict in verdicts for battle in verdict.battles]
         given = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
         self.metrics: tuple[str, ...] = given or tuple(metrics)
         self._verdicts = verdicts

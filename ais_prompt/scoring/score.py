@@ -26,6 +26,7 @@ from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
 from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.answers import RepeatScorer
+from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores
 from ais_prompt.scoring.known_values import score_by_known_values
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
@@ -122,6 +123,9 @@ def _score_by(
     head = _head(task, evaluator, scores)
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
+    one = scorer.answer if isinstance(scorer, RepeatScorer) else scorer
+    if isinstance(one, BatchScorer) and one.evaluator.battles:
+        head["battles"] = one.evaluator.battles
     if audits or scores[0].counts["unparsed"] > MANY_UNREAD * len(samples):
         from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs need it
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         check_scored,
         check_shape,
         detail_places,
+        read_battles,
         read_detail,
         read_details,
         read_head,

@@ -95,6 +95,16 @@ def read_head(path: Path) -> tuple[list[Score], Sensitivity | None, str]:
         raise _no_results(path, str(error)) from None
 
 
+def read_battles(path: Path) -> list[dict[str, Any]]:
+    """Return the comparisons with other models in a file of `write_results`.
+
+    Raises:
+        ConfigError, StoreError: as `read_scores`.
+    """
+    battles: list[dict[str, Any]] = _head(path).get("battles", [])
+    return battles
+
+
 def read_details(path: Path) -> Iterator[SampleScore]:
     """Yield the details in a file of `write_results`, one at a time.
 
@@ -246,6 +256,7 @@ class Results(TypedDict):
         isolation: how programs of answers were kept apart from the machine.
         repeatability: how much the answers to one question differ, where it is asked several times.
         extraction: the scores under other plausible postprocessors.
+        battles: comparisons with other models, of an evaluator that makes a table of several.
         details: one for each sample, one a line; with several evaluators the headline's, and the others in ``further``.
     """
 
@@ -256,6 +267,7 @@ class Results(TypedDict):
     isolation: NotRequired[str]
     repeatability: NotRequired[dict[str, Any]]
     extraction: NotRequired[Sensitivity | None]
+    battles: NotRequired[list[dict[str, Any]]]
     details: list[SampleScore]
 
 

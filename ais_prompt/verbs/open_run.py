@@ -18,7 +18,7 @@ from msgspec import Struct
 from ais_prompt.catalog import EXPORTERS
 from ais_prompt.checks import PromptWarning
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
-from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, Interrupted, StoreError, faults_of
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.parts import installed_entry
 from ais_prompt.plan import stored_spec
@@ -226,6 +226,9 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
         refuse_links(found)
         folder = found.root / "export" / to
     written: list[Path] = import_object(home)(read_stored_results(found), folder)
+    if not written:
+        fix = "export another form, such as csv"
+        raise DataError(f"this run has nothing for {to!r}", where=str(found.root), fix=fix)
     return written
 
 

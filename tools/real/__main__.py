@@ -483,6 +483,7 @@ def _environment(work: Path) -> dict[str, str]:
         "AIS_BENCH_DATASETS_CACHE": str(work),
         "API_KEY": "none",  # of the migrated config
         "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": str(Path(__file__).with_name("stubs")),
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONDONTWRITEBYTECODE": "",  # compiling takes longer than most commands
     }

@@ -12,11 +12,12 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
+from ais_prompt.extensions.peers.arena import ALL, tables_of
 from ais_prompt.extensions.peers.dataset import evaluator_of
 from ais_prompt.extensions.peers.old_run import open_old_run
 from ais_prompt.extensions.peers.table import find_row
 from ais_prompt.models import PROBE
-from ais_prompt.store import read_scores
+from ais_prompt.store import RunFolder, read_scores
 from ais_prompt.utils import decode
 
 MODEL: Final = "demo"
@@ -272,7 +273,12 @@ def their_table(run: Path) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for path in sorted(run.glob("summary/**/*.csv")):
         rows = list(csv.reader(path.open(encoding="utf-8")))
-        cells = _table_of_datasets(rows) or _table_of_models(rows) or _table_of_judgements(rows, path.stem, names)
+        cells = (
+            _table_of_ratings(rows)
+            or _table_of_datasets(rows)
+            or _table_of_models(rows)
+            or _table_of_judgements(rows, path.stem, names)
+        )
         for dataset, metric, value in cells:
             name = judged.get(dataset, dataset)
             if _is_number(value):
@@ -282,6 +288,17 @@ def their_table(run: Path) -> dict[tuple[str, str], float]:
 
 _Cell: TypeAlias = tuple[str, str, str]
 """Dataset, metric, value."""
+
+
+_RATED: Final = ("rating", "predicted_win_rate", "num_battles")
+
+
+def _table_of_ratings(rows: Sequence[Sequence[str]]) -> list[_Cell]:
+    """Read a table of ratings: one row a model, of a dataset or of all."""
+    if not rows or "model_name" not in rows[0]:
+        return []
+    cells = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    return [(one.get("dataset", ALL), f"{one['model_name']} {key}", one[key]) for one in cells for key in _RATED]
 
 
 def _table_of_datasets(rows: Sequence[Sequence[str]]) -> list[_Cell]:
@@ -325,7 +342,7 @@ def _table_of_judgements(rows: Sequence[Sequence[str]], file: str, names: Collec
 
 
 def our_table(run: Path) -> list[tuple[str, str, float]]:
-    """Return dataset or group, metric, and number in percent, of each row of the summary of a run, groups first."""
+    """Return dataset or group, metric, and number in percent, of each row of the tables of a run, groups first."""
     file = run / "summary/summary.csv"
     datasets = {path.stem for path in run.glob("results/demo/*.json")}
     rows = [
@@ -333,7 +350,13 @@ def our_table(run: Path) -> list[tuple[str, str, float]]:
         for row in (csv.DictReader(file.open(encoding="utf-8")) if file.is_file() else ())
         if row["score"]
     ]
-    return sorted(rows, key=lambda row: row[0] in datasets)
+    rated = [
+        (table.dataset, f"{row.model_name} {key}", getattr(row, key))
+        for table in tables_of(RunFolder(run))
+        for row in table.rows
+        for key in _RATED
+    ]
+    return sorted([*rows, *rated], key=lambda row: row[0] in datasets)
 
 
 def find_cell(

@@ -7,22 +7,28 @@ the file, so that they need no peer. Its keys:
 - ``thoughts``: text → text without thoughts,
 - ``repeats``: peer → each table of right and wrong repeats with its numbers,
 - ``tables``: summarizer → replies of a judge with its numbers.
+
+Beside FILE it writes ``ratings.json``: ``matches`` of dataset → base model → model, and ``tables`` of them.
 """
 
 import csv
 import json
+import random
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
 import pandas
+import tiktoken
 from ais_bench.benchmark.datasets.utils.llm_judge import LLMJudgeCorrectEvaluator, get_a_or_b
 from ais_bench.benchmark.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as AISBenchEvaluator
 from datasets import Dataset
 from mmengine import ConfigDict
+from opencompass.datasets import compassarena_bradleyterry_postprocess
 from opencompass.datasets.generic import generic_llmjudge_academic_postprocess, generic_llmjudge_postprocess
 from opencompass.datasets.Medbullets import medbullets_llmjudge_postprocess
 from opencompass.datasets.medmcqa import medmcqa_llmjudge_postprocess
@@ -30,7 +36,7 @@ from opencompass.datasets.MedXpertQA import MedXpertQA_llmjudge_postprocess
 from opencompass.datasets.supergpqa.supergpqa import supergpqa_llmjudge_postprocess
 from opencompass.evaluator import CascadeEvaluator
 from opencompass.openicl.icl_evaluator.icl_base_evaluator import BaseEvaluator as OpenCompassEvaluator
-from opencompass.summarizers.subjective import alignmentbench, arenahard
+from opencompass.summarizers.subjective import alignmentbench, arenahard, compass_arena_bradley_terry
 from opencompass.summarizers.subjective.compass_arena import CompassArenaSummarizer
 from opencompass.summarizers.subjective.compassbench import CompassBenchSummarizer
 from opencompass.summarizers.subjective.mtbench import post_process_mtbench_single
@@ -272,6 +278,85 @@ def _alignbench(output: Any) -> dict[str, float]:
     return {name: float(number) for name, number in pairs}
 
 
+RATED = {"north": ("old", "older"), "south": ("old",)}
+"""Dataset → base models."""
+MODELS = ("long", "plain", "terse")
+TEXTS_OF_STYLE = (
+    "# Answer\n- one\n- two\n**three** and more words",
+    "A word.",
+    "1. first\n2. second\n```\n# no header\n```\nIt ends here, __so__ it ends.",
+    "## Part\n\ntext text text\n\n## Part\n\n**bold** text, **bolder** text",
+    "Many plain words without any sign of style, and then a few more of them.",
+)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"with_control_vars": False},
+    {"groups": ["capability"]},
+    {"groups": ["capability"], "normalize_style_features": False},
+)
+
+
+def ratings() -> dict[str, Any]:
+    """Return battles of several models, and what the summarizer makes of them; a word is a token."""
+    tiktoken.encoding_for_model = lambda _: SimpleNamespace(encode=lambda text, **_: text.split())
+    drawn = random.Random(58)
+    matches: dict[str, Any] = {}
+    for dataset, bases in RATED.items():
+        for base in bases:
+            for place, model in enumerate(MODELS):
+                output = {}
+                for n in range(9):
+                    names = [model, base] if drawn.random() < 0.5 and dataset == "north" else [base, model]
+                    said = drawn.choices("ABCD", [4 - place, 2 + place, 2, 1])[0]  # D is no verdict
+                    known = {"capability": f"part {n % 3}", "answer1": names[0], "answer2": names[1]}
+                    texts = {f"prediction{number}": drawn.choice(TEXTS_OF_STYLE) for number in (1, 2)}
+                    output[str(n)] = {"prediction": f"Choice: {said}", "gold": known | texts}
+                found = compassarena_bradleyterry_postprocess(output, "")["matches"]
+                for match in found:
+                    del match["prediction1"], match["prediction2"]
+                matches.setdefault(dataset, {}).setdefault(base, {})[model] = found
+    tables = [{"options": options, **_ratings(matches, options)} for options in OPTIONS]
+    return {"source": "OpenCompass 0.5.4, Apache-2.0, from answers of our own", "matches": matches, "tables": tables}
+
+
+def _ratings(matches: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers of the summarizer.
+
+    Returns:
+        ``rows``: dataset (empty for all), base model, model, rating, predicted win rate, battles; ``odds``: of all
+        datasets, covariate → odds ratio.
+    """
+    models = [{"abbr": name, "type": "x"} for name in MODELS]
+    config = ConfigDict(
+        datasets=[
+            {"abbr": name, "base_models": [{"abbr": base, "type": "x"} for base in bases], "infer_cfg": {}}
+            for name, bases in RATED.items()
+        ],
+        judge_models=[{"abbr": "judge", "type": "x"}],
+        models=models,
+        eval={"partitioner": {"models": models}},
+        summarizer={},
+    )
+    compass_arena_bradley_terry.get_prompt_hash = lambda _: ""  # of prompts, which there are none of
+    with tempfile.TemporaryDirectory() as folder:
+        for dataset, bases in matches.items():
+            for base, battles in bases.items():
+                for model, found in battles.items():
+                    file = Path(folder) / f"results/{base}_{model}_judged-by--judge/{dataset}.json"
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(json.dumps({"matches": found}), "utf-8")
+        config.work_dir = folder
+        rater = compass_arena_bradley_terry.CompassArenaBradleyTerrySummarizer
+        rater(config, num_bootstrap=2, num_cpu=1, **options).summarize(time_str="t")
+        of_each = pandas.read_csv(f"{folder}/summary/summary_t_by_judge.csv")
+        whole = pandas.read_csv(f"{folder}/summary/summary_t_all_scores_df.csv")
+        odds = json.loads((Path(folder) / "summary/summary_t_all_scores_ctrl_coefs.json").read_text("utf-8"))["judge"]
+    columns = ["dataset", "base_model", "model_name", "rating", "predicted_win_rate", "num_battles"]
+    joined = whole.assign(dataset="", base_model=RATED["south"][0])
+    rows = [*of_each[columns].values.tolist(), *joined[columns].values.tolist()]
+    return {"rows": rows, "odds": odds or {}}
+
+
 def _write(output: Any, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     entries = {str(n): {"prediction": reply, "gold": known} for n, (reply, known) in enumerate(output)}
@@ -285,4 +370,6 @@ if __name__ == "__main__":
         "repeats": repeats(),
         "tables": tables(),
     }
+    rated = json.dumps(ratings(), ensure_ascii=False)
+    Path(sys.argv[1]).with_name("ratings.json").write_text(rated + "\n", "utf-8")
     Path(sys.argv[1]).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -48,6 +48,9 @@ def suites() -> dict[str, Judged]:
         "FollowBench": _followbench("followbench.followbench_llmeval"),
         "FollowBench, new": replace(_followbench("followbench.followbench_llmeval_new"), reads_itself=True),
         "CompassArena": _compass_arena("compassarena.compassarena_compare"),
+        "CompassArena, ratings": replace(
+            _compass_arena("compassarena.compassarena_compare_bradleyterry"), config=_RATINGS, reads_itself=True
+        ),
         "AlpacaEval": _alpaca("alpaca_eval.alpacav2_judgeby_gpt4"),
         "Fofo": _fofo("fofo.fofo_judge"),
         "CompassBench": _compass_bench(),
@@ -225,6 +228,19 @@ def _followbench(module: str) -> Judged:
     return Judged(module, files, answers | questions)
 
 
+_STYLES: Final = (
+    "# All\n- one\n- **two**\n- three",
+    "Plainly said, and at length.",
+    "1. first\n2. __second__\n```\n# no header\n```",
+    "## Part\n\n**bold** and **bolder**",
+    "Yes.",
+)
+_RATINGS: Final = """
+from opencompass.summarizers import CompassArenaBradleyTerrySummarizer
+summarizer = dict(type=CompassArenaBradleyTerrySummarizer, num_bootstrap=2, num_cpu=1, groups=['capability'])
+"""
+
+
 def _compass_arena(module: str) -> Judged:
     said = (
         "Choice: A",
@@ -249,12 +265,12 @@ def _compass_arena(module: str) -> Judged:
             for n in range(5)
         ]  # fmt: skip
         files[f"{_FOLDER}/compass_arena/{name}.json"] = json.dumps(rows)
-        given = [f"Base reply {name} {n}." for n in range(5)]
+        given = [f"{_STYLES[n]}\nBase reply {name} {n}." for n in range(5)]
         files[f"{_FOLDER}/compass_arena/gpt4-turbo/compassarena_{name}.json"] = _given(given)
         for n, one in enumerate(given):
             answers[f"[回答1开始]\n{one}"] = said[(2 * n + place) % len(said)]
             answers[one] = said[(3 * n + place + 1) % len(said)]
-            questions[f"(compass {name} {n})"] = f"Reply {name} {n}."
+            questions[f"(compass {name} {n})"] = f"{_STYLES[(2 * n + place) % 5]}\nReply {name} {n}."
     return Judged(module, files, answers | questions)
 
 

@@ -58,8 +58,7 @@ class CommandModel(Agent):
         environment: further variables of the program.
         files: column of the files that a row brings, name → text, ``{'base64': ...}`` or ``{'path': ...}``.
         keep_files: bytes of the files that the program leaves, which are kept with the answer.
-        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
-            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``.
+        options: of every agent.
 
     Raises:
         ConfigError: there is no such form of answer, or no command; the model cannot be made, or a number is too small.

@@ -34,9 +34,7 @@ class FunctionAgentModel(Agent):
         function: the function, or its dotted path. It returns what that of a `FunctionModel` returns.
         model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         prompt_style: what the function gets: ``text``, or ``messages``.
-        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
-            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``. Without a ``version``, the source of the
-            function tells it from other versions.
+        options: of every agent. Without a ``version``, the function's source tells it from other versions.
 
     Raises:
         ConfigError: the model cannot be made, there is no such prompt style, or a number is too small.

@@ -33,8 +33,7 @@ class ServerAgentModel(Agent):
         url: of the agent's server.
         model: the model that it asks, a dict like those of ``models``: ``dict(type='OpenAIChatModel', model='...')``.
         headers: sent with each question.
-        options: limits and others of each agent: ``version``, ``max_concurrency``, ``max_steps``, ``max_tokens_total``,
-            ``max_cost``, ``timeout``, ``needs_calls``, ``parser``, ``port``.
+        options: of every agent.
 
     Raises:
         ConfigError: the model cannot be made, or a number is too small.

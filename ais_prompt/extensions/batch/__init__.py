@@ -6,7 +6,7 @@ from ais_prompt.extension import Extension, FileEntry, SectionEntry, TabEntry
 
 EXTENSION: Final = Extension(
     model_keys={"batch": SectionEntry("ask it through the batch API of its provider", home="options:FORM")},
-    options={"config": {"--batch": "options:BATCH", "--batch-rest": "options:BATCH_REST"}},
+    options={"config": {"--batch": "flags:BATCH", "--batch-rest": "flags:BATCH_REST"}},
     files={
         "batches": FileEntry(
             "batches/MODEL.jsonl",

@@ -1,4 +1,4 @@
-"""``batch=dict(...)`` of a model, and the options of the command line that give it to every model."""
+"""``batch=dict(...)`` of a model, which the command line may give to every model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-import click
 from msgspec import Meta, Struct
 
 from ais_prompt.config import KeyTable, Note, SectionForm
@@ -43,15 +42,6 @@ class BatchSpec(Struct, frozen=True):
 
 
 FORM: Final = SectionForm(KeyTable("How a model is asked in batches", "models[i].batch", BatchSpec))
-
-BATCH: Final = click.option(
-    "--batch", is_flag=True, help="Ask every model and judge through the batch API of its provider."
-)
-BATCH_REST: Final = click.option(
-    "--batch-rest",
-    type=click.Choice(["batch", "direct"]),
-    help="With --batch: how requests that a batch leaves open are asked again.  [default: batch]",
-)
 
 
 def translate(

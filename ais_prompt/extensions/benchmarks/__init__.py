@@ -14,6 +14,7 @@ EXTENSION: Final = Extension(
         "postprocessors": {"live_code_bench_postprocess": "live_code"},
         "evaluators": {
             "AnlsEvaluator": "visual",
+            "BigCodeBenchEvaluator": "big_code",
             "ChrfEvaluator": "corpus",
             "CircularEvaluator": "circular",
             "InstructionEvaluator": "instructions",

@@ -49,6 +49,8 @@ class Files:
         key: the key of the list of rows in a JSON object; empty if the file holds the rows.
         lines: whether each line is an object, whatever the file is called; its values may differ from row to row.
         beside: a file in the folder of each file, ``{name}`` being the name, whose rows of the same ``id`` add columns.
+        texts: the end of the path of a text below the folder of each file, in which ``{column}`` is a value of a row;
+            of a value with semicolons each part is a text. They are the column ``texts`` of the row, a list in order.
         subsets: the subsets that are used; empty for all.
         vlmeval: whether it is a TSV of VLMEvalKit: fields in quotes, and an image may be the index of another row.
     """
@@ -60,6 +62,7 @@ class Files:
     key: str = ""
     lines: bool = False
     beside: str = ""
+    texts: str = ""
     subsets: tuple[str, ...] = ()
     vlmeval: bool = False
 

@@ -170,15 +170,15 @@ def live_code_bench(row: Row) -> Row:
 
 
 @POSTPROCESSORS.register_module()
-def live_code_bench_postprocess(text: str) -> str:
-    """Return what is between the last two lines with three backticks; nothing without them, as published.
+def live_code_bench_postprocess(text: str) -> str | None:
+    """Return what is between the last two lines with three backticks, as published; None without them.
 
     >>> live_code_bench_postprocess("So:\\n```python\\nprint(1)\\n```")
     'print(1)'
     """
     lines = text.split("\n")
     fences = [number for number, line in enumerate(lines) if "```" in line]
-    return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) > 1 else ""
+    return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) > 1 else None
 
 
 @EVALUATORS.register_module()

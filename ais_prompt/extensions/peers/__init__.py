@@ -78,6 +78,7 @@ EXTENSION: Final = Extension(
         "config_trees": "packages:config_trees",
         "find_data": "data_path:places_of_data",
         "foreign_name": "foreign_names:foreign_name",
+        "shown": "after_scores:print_after_scores",
         "source": "entry:with_own_file",
         "translate": "entry:translated",
     },

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
 from ais_prompt.extensions.peers.table.evaluators import COUNTS_BY_CATEGORY, RIGHT_OR_WRONG, SUMMARIZERS
-from ais_prompt.extensions.peers.tables import SUMMARIES
+from ais_prompt.extensions.peers.tables import RATES, SUMMARIES, RatingOptions
 from ais_prompt.utils import with_texts
 
 JUDGED: Final = "GenericLLMEvaluator"
@@ -245,7 +245,8 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
 def _summarizer(dataset: Mapping[str, Any], translation: Translation) -> Any:
     """Return the summarizer of a dataset, or of the config, that reads what the judge says; None if neither does."""
     named = (dataset.get("summarizer"), translation.summarizer)
-    return next((one for one in named if last_name(one) in (*SUMMARIES, *SUMMARIZERS)), dataset.get("summarizer"))
+    known = (*SUMMARIES, *SUMMARIZERS, RATES)
+    return next((one for one in named if last_name(one) in known), dataset.get("summarizer"))
 
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
@@ -263,10 +264,14 @@ def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translat
         named = {**named, "type": f"opencompass.datasets.{named['type']}"}
     function = translation.peer_part("postprocessors", named)
     if function is not None and isinstance(named, Mapping):
-        if not found:
+        rated = {}
+        if name == RATES:
+            fields = RatingOptions.__struct_fields__
+            rated = {"ratings": {key: value for key, value in summarizer.items() if key in fields}}
+        elif not found:
             translation.drop("summarizer", summarizer, "the summary is that of every run", place)
         args = {key: value for key, value in named.items() if key != "type"}
-        return {**found, "function": function.path, **({"kwargs": args} if args else {})}
+        return {**found, **rated, "function": function.path, **({"kwargs": args} if args else {})}
     if row := SUMMARIZERS.get(name):
         args = translation.known(summarizer, ("type", *row.args), {}, f"{place}.summarizer")
         del args["type"]

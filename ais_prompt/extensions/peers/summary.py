@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ais_prompt.config import GROUP, SUMMARIZER
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
-from ais_prompt.extensions.peers.tables import RATED, SUMMARIES
+from ais_prompt.extensions.peers.tables import RATED, RATES, RATES_SHOWN, SUMMARIES, RatingOptions
 from ais_prompt.utils import listed
 
 TOTALS: Final = "MTBenchSummarizer"
@@ -20,6 +20,7 @@ SHOWS_TABLE: Final = (
     *("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer"),
     *(OF_DATASETS, "DefaultSubjectiveSummarizer"),
     *SUMMARIES,
+    RATES,
 )
 """Summarizers whose table is the one that every run has here."""
 
@@ -56,6 +57,9 @@ def translate_summarizer(
         values = {**values, "summary_groups": [*(values.get("summary_groups") or []), total]}
     if name and name not in SHOWS_TABLE:
         translation.notes.note(f"{name} is not known here: the summary is that of every run", f"{where}.type")
+    if name == RATES:  # `_reading` of judges has some; the table always shows what the others choose
+        taken = (*RatingOptions.__struct_fields__, *RATES_SHOWN)
+        values = {key: value for key, value in values.items() if key not in taken}
     if name == OF_DATASETS:
         values = {key: value for key, value in values.items() if key != "function"}
     values = _one_table(values, where, translation)

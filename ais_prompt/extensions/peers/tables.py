@@ -31,6 +31,28 @@ class Judgements(Struct, frozen=True):
     args: Mapping[str, Any] = {}
 
 
+RATES: Final = "CompassArenaBradleyTerrySummarizer"
+"""The summarizer that rates all models of a run, see `ais_prompt.extensions.peers.arena`."""
+
+
+RATES_SHOWN: Final = ("rating_system", "report_pred_win_rates", "odds_ratio", "num_bootstrap", "num_cpu")
+"""Arguments of `RATES` that change no rating."""
+
+
+class RatingOptions(Struct, frozen=True):
+    """Arguments of `RATES`.
+
+    Attributes:
+        with_control_vars: whether style and groups are covariates.
+        normalize_style_features: whether covariates of style are standardized.
+        groups: keys of the gold, each of whose values is a covariate.
+    """
+
+    with_control_vars: bool = True
+    normalize_style_features: bool = True
+    groups: Sequence[str] | None = None
+
+
 Summary: TypeAlias = Callable[[Judgements], dict[str, float]]
 """Judgements → metric → number, the main one first."""
 

@@ -62,6 +62,7 @@ BROKEN: Final = {**NOTHING, **WRONG}
 MAY_BE_MISSING: Final = {
     ("AveragePPLEvaluator", "gold"),
     ("InstructionEvaluator", "prompt"),
+    ("LiveCodeBenchEvaluator", "method"),
     ("MBPPEvaluator", "test_setup_code"),
     ("ToolCallEvaluator", "answers"),
     ("ToolCallEvaluator", "functions"),
@@ -69,6 +70,7 @@ MAY_BE_MISSING: Final = {
     # A judge may know the answer.
     ("GenericLLMEvaluator", "gold"),
     ("LLMRatingEvaluator", "gold"),
+    ("RubricEvaluator", "gold"),
     ("PairwiseEvaluator", "gold"),
     ("PairwiseEvaluator", "other"),
 }
@@ -132,6 +134,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
     "ChoicesMassEvaluator": Case(
         {"type": "ChoicesMassEvaluator"}, "", {"gold": ["Oslo"], "choices": ["Oslo", "Rome"]}, CHOICES, LIKELY
     ),
+    "ChrfEvaluator": text_case("ChrfEvaluator", "Oslo lies by a fjord", "Oslo lies by a fjord"),
     "CircularEvaluator": text_case("CircularEvaluator", "7--A--ABCD", "A"),
     "ContainedAnswerEvaluator": text_case("ContainedAnswerEvaluator"),
     "ContainsEvaluator": text_case("ContainsEvaluator"),
@@ -169,6 +172,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
         {"test_list": ["assert f() == 1"], "test_setup_code": ""},
     ),
     "MmmuOpenEvaluator": text_case("MmmuOpenEvaluator"),
+    "MrcrEvaluator": text_case("MrcrEvaluator", "abcdefghijOslo", "abcdefghijOslo"),
     "OcrBenchEvaluator": text_case("OcrBenchEvaluator"),
     "OptionOrTextEvaluator": text_case("OptionOrTextEvaluator", "B. Oslo"),
     "PairwiseEvaluator": Case(
@@ -181,26 +185,38 @@ EVALUATED: Final[Mapping[str, Case]] = {
     "RelaxedAccuracyEvaluator": text_case("RelaxedAccuracyEvaluator"),
     "RougeEvaluator": text_case("RougeEvaluator"),
     "RoundedNumberEvaluator": text_case("RoundedNumberEvaluator", "42", "42"),
+    "RubricEvaluator": text_case(
+        "RubricEvaluator", criteria=["It is Oslo."], judge_cfg={**JUDGE, "default": '{"1": "yes"}'}
+    ),
     "SimulatedCallsEvaluator": Case(
         {"type": "SimulatedCallsEvaluator"}, '[[[{"turn": {"by": 3}}]]]', {**LAMP, "ground_truth": '[["turn(by=3)"]]'}
     ),
     "SquadEvaluator": text_case("SquadEvaluator"),
+    "LiveCodeBenchEvaluator": Case(
+        {"type": "LiveCodeBenchEvaluator", "allow_code_execution": True},
+        "print(1)",
+        {"tests": json.dumps([{"input": "", "output": "1\n"}]), "method": ""},
+    ),
     "LoggedMatchEvaluator": text_case("LoggedMatchEvaluator"),
     "StringMatchEvaluator": text_case("StringMatchEvaluator"),
+    "TerEvaluator": text_case("TerEvaluator"),
     "ToolCallEvaluator": Case(
         {"type": "ToolCallEvaluator"},
         '[{"name": "f", "arguments": {"x": 1}}]',
         {"functions": [FUNCTION], "answers": [{"f": {"x": [1]}}]},
     ),
     "VqaAccuracyEvaluator": text_case("VqaAccuracyEvaluator", ["Oslo"] * 10),
+    "WerEvaluator": text_case("WerEvaluator"),
 }
 OF_PEERS: Final = {"PeerCascadeEvaluator", "PeerEvaluator", "PeerJudgeEvaluator", "PeerRepeatEvaluator"}
 """Evaluators that run code of another program."""
+OF_AGENTS: Final = {"StateEvaluator", "TrajectoryEvaluator"}
+"""Evaluators of what an agent did, whatever the gold is."""
 OTHER_NAMES: Final = {"HumanEvaluator", "MATHEvaluator"}
 
 
 def test_every_evaluator_has_a_case() -> None:
-    assert set(EVALUATED) | OF_PEERS | OTHER_NAMES >= set(EVALUATORS.names())
+    assert set(EVALUATED) | OF_PEERS | OF_AGENTS | OTHER_NAMES >= set(EVALUATORS.names())
 
 
 def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place: int) -> dict[str, Any]:
@@ -405,6 +421,9 @@ ASKED: Final[Mapping[str, Case]] = {
         "Oslo",
         {"gold": "Oslo", "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]},
         {"inferencer": {"type": "ToolCallInferencer", "tools": "tools"}},
+    ),
+    "ToolLoopInferencer": Case(
+        {}, "Oslo", {"gold": "Oslo"}, {"inferencer": {"type": "ToolLoopInferencer", "tools": ["textwrap:dedent"]}}
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ RUBRIC = [
     {"criterion": "Names the dose", "points": 5, "name": "dose"},
     {"criterion": "Gives a wrong dose", "points": -8, "tags": ["safety"]},
 ]
+ROLES = ("user", "assistant", "user")
 ROWS = [{"question": f"Q{number}", "answer": "A", "rubrics": RUBRIC} for number in range(4)]
 MODEL = """dict(type='ScriptedModel', abbr='fake', answers={
     'Q0': 'hospital, 5 mg', 'Q1': 'hospital', 'Q2': '50 mg', 'Q3': 'prose'})"""
@@ -79,6 +81,47 @@ def test_a_rubric_of_a_column(project: Project) -> None:
     [first, *_] = read_lines(project.folder() / "judge" / "fake" / "predictions" / "a" / "sums.jsonl")
     assert "The task:\nQ0\n\nThe answer:\nhospital, 5 mg\n" in first["origin_prompt"][0]["content"]
     assert len(asked(project)) == 4
+
+
+MESSAGES = "dict(type='RawPromptTemplate', messages=[dict(expand_column='talk')])"
+ROUNDS = """dict(type='MultiTurnPromptTemplate', turn_columns=['q', 'a'], template=dict(
+    round=[dict(role='HUMAN', prompt='{q}'), dict(role='BOT', prompt='{a}')]))"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "infer"),
+    [
+        ("'talk'", f"prompt_template={MESSAGES}, inferencer=dict(type='GenInferencer')"),
+        ("'whole'", "inferencer=dict(type='ChatInferencer')"),
+        ("'q'", f"prompt_template={ROUNDS}, inferencer=dict(type='MultiTurnGenInferencer', infer_mode='last')"),
+    ],
+    ids=["messages", "chat", "rounds"],
+)
+def test_a_rubric_of_a_column_about_the_last_answer_of_a_dialogue(project: Project, columns: str, infer: str) -> None:
+    """The criteria of the row are its gold, whatever the data have the assistant say; the judge reads the dialogue."""
+    talks = [["Hello", "Well?", question] for question in ("Q0", "Q1", "Q2")]
+    rows = [
+        {
+            "talk": (talk := [{"role": role, "content": text} for role, text in zip(ROLES, texts, strict=False)]),
+            "whole": [*talk, {"role": "assistant", "content": "Ideal."}],
+            "q": texts[::2],
+            "a": ["Well?", "Ideal."],
+            "rubrics": RUBRIC,
+        }
+        for texts in talks
+    ]
+    project.write_data(rows)
+    config(project, JSON)
+    path = project.root / "eval.py"
+    [before, _, after] = re.split(r"(reader_cfg=.*?eval_cfg=)", path.read_text(), flags=re.DOTALL)
+    reader = f"reader_cfg=dict(input_columns=[{columns}], output_column=None, gold_columns=['rubrics'])"
+    path.write_text(f"{before}{reader}, infer_cfg=dict({infer}), eval_cfg={after}")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert scores(project)["rubric"] == pytest.approx((1 + 10 / 15 - 8 / 15) / 3)
+    [first, *_] = read_lines(project.folder() / "judge" / "fake" / "predictions" / "a" / "sums.jsonl")
+    if columns != "'q'":
+        assert "User: Hello\n\nAssistant: Well?\n\nUser: Q0" in first["origin_prompt"][0]["content"]
 
 
 def test_each_criterion_in_a_request_of_its_own(project: Project) -> None:

@@ -71,5 +71,5 @@ def test_two_models_of_one_id_share_the_cache_within_a_run(served: Project, serv
     done = served.run("run", "eval.py", "--cache", "answers")
     assert done.returncode == 0, done.stderr
     assert server.stats()["requests"] == 8
-    assert done.stderr.count("8 answers come from the cache") == 2
+    assert done.stderr.count("8/8 (8 from before)") == 2
     assert "another run uses the cache" not in done.stderr

@@ -1,7 +1,7 @@
 """Rows of our own in the form of each benchmark, ``samples/NAME.json``, and how to bring them.
 
-A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``, path → objects, one a line; and
-``configs``, config → what a scripted model answers, and the score that follows:
+A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``, path → objects, one a line, or
+a text; and ``configs``, config → what a scripted model answers, and the score that follows:
 
 - ``answers``: expression found in the question → answer;
 - ``named``: the same, with the text of a choice in place of its letter, whose order the card decides;
@@ -50,7 +50,8 @@ def bring(name: str, folder: Path) -> None:
     for place, rows in sample(name).get("files", {}).items():
         file = folder / name / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        lines = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+        file.write_text(lines, "utf-8")
     for place, rows in sample(name).get("rows", {}).items():
         file = folder / name / place / "0000.parquet"
         file.parent.mkdir(parents=True)

@@ -19,11 +19,12 @@ def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for name in NAMES:
         bring(name, tmp_path / "brought")
     # A benchmark with many subjects has sample rows for a few; suites hold what other configs hold. Not every model
-    # sees images, and the weights of one are a package.
+    # sees images or takes messages, and the weights of one are a package.
     single = [
         one.name
         for one in list_shipped("datasets")
-        if len(found := load_config(one.path).values["datasets"]) == 1 and "MMPromptTemplate" not in str(found)
+        if len(found := load_config(one.path).values["datasets"]) == 1
+        and not any(template in str(found) for template in ("MMPromptTemplate", "RawPromptTemplate"))
     ]
     models = [one.name for one in list_shipped("models") if "package:" not in str(load_config(one.path).values)]
     baseline = f"datasets.{single.index('mt_bench_pairwise_gen')}.eval_cfg.evaluator.baseline.model=demo-base"

@@ -98,4 +98,5 @@ def test_a_dataset_of_both_peers_is_that_of_the_models(
         other = ({"opencompass", "ais_bench"} - {package}).pop()
         if name != "math":
             reason = ", as the models are" if package in types[0] and len(types) == 1 else ""
-            assert loaded.notes == (f"{name!r} is {package}/{name}{reason}; there is also {other}/{name}",)
+            note = f"{name!r} is {package}/{name}{reason}; there is also {other}/{name}"
+            assert [one.what for one in loaded.notes] == [note]

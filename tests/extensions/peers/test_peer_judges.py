@@ -177,6 +177,26 @@ def test_answers_are_compared_with_those_of_another_model(
     assert run.scores["win_rate"]["value"] == rate
 
 
+def test_ratings_against_a_base_model_are_shown_below_the_scores(folder: Path) -> None:
+    described = dataset(
+        "judged.duels",
+        "1: {prediction} 2: {prediction2}",
+        mode="m2n",
+        base_models=[{"abbr": "old"}],
+        given_pred=[{"abbr": "old", "path": "./old"}],
+        summarizer={"type": "opencompass.summarizers.CompassArenaBradleyTerrySummarizer", "with_control_vars": False},
+        options={"keep_predictions": True},
+    )
+    # One of four answers is better: 1 to 3 are 191 points.
+    run = Run(folder, described, {"answers": {"zero": "B"}, "default": "A"}, {"abbr": "kind", "default": "C"})
+    assert run.code == 0, run.shown
+    lines = [line.split() for line in run.shown.splitlines()]
+    for judge, rating, rate in (("judge", "809.15", "0.2500"), ("kind", "1000.00", "0.5000")):
+        heading, _, *rows = lines[lines.index(f"riddles by {judge}: bt_rating · old is 1000".split()) :][:4]
+        shown = {name: (rating, rate, battles) for _, name, rating, _, rate, battles in rows}
+        assert shown == {"m": (rating, rate, "4"), "old": ("1000.00", "0.5000", "4")}, heading
+
+
 def test_metrics_are_the_means_over_several_base_models(folder: Path) -> None:
     """A summarizer reads what the judge says; no function does."""
     given = {str(n): {"prediction": f"other {n}"} for n in range(4)}

@@ -99,6 +99,16 @@ def test_the_summarizer_of_an_old_config_says_how_the_judge_is_read(name: str) -
     assert evaluator.get("kwargs", {}) == dict.fromkeys(row.args, "red")
 
 
+def test_the_summarizer_of_ratings_says_what_is_controlled_for() -> None:
+    function = {"dict_postprocessor": {"type": "opencompass.datasets.compassarena_bradleyterry_postprocess"}}
+    options = {"groups": ["capability"], "num_bootstrap": 300, "rating_system": "bradleyterry", "colour": "red"}
+    summarizer = {"type": "opencompass.summarizers.CompassArenaBradleyTerrySummarizer", **options}
+    run = {"judge_models": [SCRIPTED], "summarizer": summarizer}
+    evaluator, _, notes = rated(function, run, **comparison())
+    assert evaluator["ratings"] == {"groups": ["capability"]}
+    assert notes == ["'colour' is not used: it is not known here"]
+
+
 def test_what_nothing_reads_is_kept_without_a_score() -> None:
     evaluator, _, notes = rated(summarizer={"type": "opencompass.summarizers.UnheardOf"})
     assert "function" not in evaluator

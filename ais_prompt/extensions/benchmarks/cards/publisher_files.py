@@ -10,8 +10,10 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -121,8 +123,30 @@ def raw_rows(found: FoundFile) -> Iterator[Row]:
     if found.form is not None and (rows := found.form.ranges.get(found.split)):
         every = list(values)
         values = (every[row] for row in select(rows, len(every)))
+    if found.form is not None and found.form.texts:
+        values = _with_texts(values, found.path, found.form.texts)
     for value in values:
         yield {**value, **more}
+
+
+def _with_texts(rows: Iterable[Mapping[str, Any]], file: Path, pattern: str) -> Iterator[Row]:
+    """Yield the rows of a file, each with the texts that it names, see `Files.texts`.
+
+    Raises:
+        DataError: a text is not there.
+    """
+    depth, columns = pattern.count("/") + 1, re.findall(r"{(\w+)}", pattern)
+    # Archives differ in how they write accents, so names are compared in the composed form of Unicode.
+    names = ((path, path.relative_to(file.parent).parts[-depth:]) for path in file.parent.rglob("*") if path.is_file())
+    known = {normalize("NFC", "/".join(parts)): path for path, parts in names}
+    for number, row in enumerate(rows):
+        parts = [[part.strip() for part in str(row[column]).split(";")] for column in columns]
+        values = (dict(zip(columns, each, strict=True)) for each in product(*parts))
+        wanted = [normalize("NFC", pattern.format_map(value)) for value in values]
+        if missing := [name for name in wanted if name not in known]:
+            fix = "bring the folder with the texts beside the file, unpacked"
+            raise DataError(f"there is no text {missing[0]}", where=f"{file}, row {number}", fix=fix)
+        yield {**row, "texts": [known[name].read_text("utf-8") for name in wanted]}
 
 
 def _values(found: FoundFile) -> Iterable[Mapping[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.data import LETTERS, Option, Row, option_columns
 from ais_prompt.data import shuffled as shuffled_options
+from ais_prompt.extensions.benchmarks.big_code import big_code_bench
 from ais_prompt.extensions.benchmarks.live_code import live_code_bench
 from ais_prompt.utils import canonical
 
@@ -244,6 +245,24 @@ def mrcr(row: Row) -> Row:
     }
 
 
+def healthbench(row: Row) -> Row:
+    """HealthBench: a conversation, the criteria of an answer to its last message, and the theme of the question."""
+    tags = dict(tag.split(":", 1) for tag in row["example_tags"] if ":" in tag)
+    return {
+        "prompt_id": row["prompt_id"],
+        "messages": [{"role": one["role"], "content": one["content"]} for one in row["prompt"]],
+        "rubrics": [{name: one[name] for name in ("criterion", "points", "tags")} for one in row["rubrics"]],
+        "theme": tags.get("theme", ""),
+    }
+
+
+def aa_lcr(row: Row) -> Row:
+    """AA-LCR: the documents of a question in one text, each between the marks of the published prompt."""
+    marked = (f"BEGIN DOCUMENT {n}:\n{text}\nEND DOCUMENT {n}" for n, text in enumerate(row["texts"], 1))
+    kept = ("question_id", "question", "answer", "document_category")
+    return {**{name: row[name] for name in kept}, "documents": "\n\n".join(marked)}
+
+
 _API_TYPES: Final = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 """Type in a description of BFCL → type of JSON schemas, where they differ."""
 
@@ -277,8 +296,9 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(bfcl, boolq, drop, gpqa, hellaswag, hle, instructions, lettered, live_code_bench, logiqa),
-        *(mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench, piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
+        *(aa_lcr, bfcl, big_code_bench, boolq, drop, gpqa, healthbench, hellaswag, hle),
+        *(instructions, lettered, live_code_bench, logiqa, mbpp, mbpp_plus, mgsm, mmlu_pro, mrcr, mt_bench),
+        *(piqa, super_gpqa, triviaqa, truthfulqa, winogrande),
     )
 }
 """Name in a card → function."""

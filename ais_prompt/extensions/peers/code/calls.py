@@ -15,6 +15,9 @@ PROMPT = "peer_prompt"
 NO_NETWORK = "--no-network"
 """The argument of a worker that enters a network of its own, which is empty, before it does anything else."""
 
+STYLES = ("sum_assistant_tokens", "header_count", "list_count", "bold_count")
+"""What functions of OpenCompass count in the answers of a battle: the tokens with tiktoken, and Markdown."""
+
 Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged", "template", "retriever"]
 FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
 

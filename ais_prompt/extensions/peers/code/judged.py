@@ -51,7 +51,8 @@ class PeerJudgeEvaluator:
 
     The judge sees one answer, or an answer and that of a baseline. Each number that the function returns is a metric,
     as it is; with several baselines ``BASELINE/METRIC``, and METRIC is their mean. Comparisons that it returns as
-    ``matches`` become ``win_rate``, in percent; a tie counts half.
+    ``matches`` become ``win_rate``, in percent; a tie counts half. `ais_prompt.extensions.peers.arena` rates models by
+    them.
     Source: OpenCompass, ``LMEvaluator``.
 
     Args:
@@ -65,6 +66,7 @@ class PeerJudgeEvaluator:
         keep_predictions: pass the answers to the function.
         prompt_list: the gold has prompts of its own as ``judge_prompt_list``; each is asked.
         summarizer: a key of `ais_prompt.extensions.peers.tables.SUMMARIES`, whose numbers come first.
+        ratings: what the table of ratings is like: fields of `ais_prompt.extensions.peers.tables.RatingOptions`.
     """
 
     runs_code: ClassVar = True
@@ -81,6 +83,7 @@ class PeerJudgeEvaluator:
         keep_predictions: bool = False,
         prompt_list: bool = False,
         summarizer: str | None = None,
+        ratings: Mapping[str, Any] | None = None,  # noqa: ARG002  # read where the table is made
     ) -> None:
         self._summarizer = summarizer
         self._function = function
@@ -143,7 +146,8 @@ class PeerJudgeEvaluator:
         if len(found) == 1:
             [only] = found.values()
             return only
-        return BatchVerdict(_of_baselines({base: one.metrics for base, one in found.items()}), {})
+        battles = [battle for one in found.values() for battle in one.battles]
+        return BatchVerdict(_of_baselines({base: one.metrics for base, one in found.items()}), {}, battles)
 
     def _numbers(
         self, output: Mapping[str, Mapping[str, Any]], base: str, batch: AnswerBatch, rows: str | None
@@ -151,16 +155,18 @@ class PeerJudgeEvaluator:
         """Return what the summarizer and the function say of the replies, and of each answer if it is judged alone."""
         metrics: dict[str, float] = {}
         each: Mapping[str, Sequence[float]] = {}
+        battles: Sequence[Mapping[str, Any]] = ()
         if self._function:
             call = JudgedCall(self._function, self._kwargs, output, batch.model, rows)
             found = call_peer(call, self._function, SCORE_SECONDS)
             metrics = found["metrics"]
+            battles = [{**battle, "base": base} for battle in found["battles"]]
             each = found["each"] if not base and len(output) == len(batch.predictions) else {}
         if self._summarizer:
             replies = [(str(one["prediction"]), one["gold"]) for one in output.values()]
             first = SUMMARIES[self._summarizer](Judgements(replies, base, self._kwargs))
             metrics = first | {name: value for name, value in metrics.items() if name not in first}
-        return BatchVerdict(metrics, each)
+        return BatchVerdict(metrics, each, battles)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone
         """Refuse a single answer.

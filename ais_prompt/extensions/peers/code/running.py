@@ -20,6 +20,7 @@ from typing import Any, Final
 from ais_prompt.evaluators import BatchVerdict
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,
+    STYLES,
     CheckCall,
     EvaluateCall,
     JudgedCall,
@@ -314,7 +315,7 @@ def judged_verdict(result: Any, answers: int, name: str, model: str) -> BatchVer
         result: what it returned.
         answers: how many there were.
         name: its name, for the error.
-        model: whose answers were judged; comparisons, as ``matches``, become its ``win_rate``.
+        model: whose answers were judged; comparisons, as ``matches``, become its ``win_rate`` and battles.
 
     Raises:
         NoVerdict: it holds no number, or an ``error``.
@@ -322,9 +323,8 @@ def judged_verdict(result: Any, answers: int, name: str, model: str) -> BatchVer
     if isinstance(result, Mapping) and isinstance(matches := result.get("matches"), list):
         if not matches:
             raise NoVerdict(f"{name} found no verdict in what the judge said")
-        return BatchVerdict(
-            {"win_rate": PERCENT * math.fsum(_share(match, model) for match in matches) / len(matches)}, {}
-        )
+        rate = PERCENT * math.fsum(_share(match, model) for match in matches) / len(matches)
+        return BatchVerdict({"win_rate": rate}, {}, [_battle(match) for match in matches])
     found = verdict(result, answers, name)
     first = [name for name in WHOLE if name in found.metrics]
     return BatchVerdict({name: found.metrics[name] for name in (*first, *found.metrics)}, found.each)
@@ -335,6 +335,25 @@ def _share(match: Mapping[str, Any], model: str) -> float:
     if match["winner"] not in ("model_a", "model_b"):
         return 0.5
     return float(match[match["winner"]] == model)
+
+
+def _battle(match: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a comparison as `ais_prompt.extensions.peers.arena.ratings_of` takes it."""
+    counts = match.get("conv_metadata", {})
+    return {
+        "models": [match["model_a"], match["model_b"]],
+        "points": {"model_a": 1.0, "model_b": 0.0}.get(match["winner"], 0.5),
+        "styles": [[_count(counts.get(f"{name}{end}", 0)) for name in STYLES] for end in ("_a", "_b")],
+        "groups": {key: value for key, value in match.items() if key not in _OF_MATCH},
+    }
+
+
+def _count(found: Any) -> int:
+    """Return a number of style elements, of all kinds together."""
+    return int(sum(found.values()) if isinstance(found, Mapping) else found)
+
+
+_OF_MATCH: Final = frozenset({"winner", "model_a", "model_b", "prediction1", "prediction2", "conv_metadata"})
 
 
 def _numbers(values: Mapping[Any, Any], prefix: str = "") -> list[tuple[str, float]]:

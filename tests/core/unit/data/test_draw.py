@@ -183,10 +183,10 @@ def test_a_larger_draw_goes_on_with_the_smaller(folder: Path) -> None:
     assert run_cli("run", "e.py", "--sample", "50", folder=folder).returncode == 0
     before = asked(folder, "m", "large")
     grown = run_cli("run", "e.py", "--sample", "100", "-r", folder=folder)
-    assert "45 of 90 samples are answered already, 45 will be asked" in grown.stderr + grown.stdout
+    assert "90/90 (45 from before)" in grown.stderr + grown.stdout
     assert set(before) < set(asked(folder, "m", "large"))
     whole = run_cli("run", "e.py", "-r", folder=folder)
-    assert "90 of 180 samples are answered already" in whole.stderr + whole.stdout
+    assert "180/180 (90 from before)" in whole.stderr + whole.stdout
     assert rows_of(folder)["m", "large", "accuracy"]["population"] is None
 
 

@@ -23,7 +23,7 @@ from tests.support.cli import run_cli
 
 MOST_DATASETS = 5
 """Subjects of one config that are run."""
-SANDBOXED = {"humaneval", "humaneval_plus", "live_code_bench", "mbpp", "mbpp_plus"}
+SANDBOXED = {"big_code_bench", "humaneval", "humaneval_plus", "live_code_bench", "mbpp", "mbpp_plus"}
 PROCESSES = {"cmath", "math500", "aime24", "aime25", *SANDBOXED}
 """Benchmarks whose evaluator starts a process."""
 

@@ -16,9 +16,11 @@ from tests.extensions.benchmarks.benchmark_samples import CONFIGS, bring, sample
 
 LENIENT = {"drop_gen", "ocrbench_gen", "triviaqa_gen"}
 """Their cards have a note."""
-OTHERS = {"bfcl", "drop_f1_gen", "gsm8k", "ifbench", "ifeval", "mt_bench", "simpleqa"}
+JUDGED = {"aa_lcr", "healthbench", "hle", "mt_bench", "simpleqa"}
+OTHERS = {"bfcl", "drop_f1_gen", "gsm8k", "ifbench", "ifeval", "mrcr", *JUDGED}
 """Benchmarks and configs whose golds are no short texts, or are judged."""
-PROCESSES = {"aime24", "aime25", "cmath", "humaneval", "humaneval_plus", "math500", "mbpp", "mbpp_plus"}
+SANDBOXED = {"big_code_bench", "humaneval", "humaneval_plus", "live_code_bench", "mbpp", "mbpp_plus"}
+PROCESSES = {"aime24", "aime25", "cmath", "math500", *SANDBOXED}
 NAMES = ["Oslo", "Rome", "Paris", "Lima", "Quito", "Cairo", "Delhi", "Tokyo"]
 TRIED = [
     (name, config)

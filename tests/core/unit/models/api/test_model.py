@@ -386,7 +386,7 @@ def test_options_of_model_and_dataset_are_joined() -> None:
         ({"generation_kwargs": {"temperature": float("nan")}}, "JSON"),
         ({"max_concurrency": 0}, "max_concurrency"),
         ({"timeout": 0}, "timeout"),
-        ({"retry": -1}, "retries"),
+        ({"retry": -1}, "retry must be at least 0"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, Any], words: str) -> None:

@@ -265,7 +265,7 @@ def test_a_server_that_is_stopped_for_a_while_only_takes_longer(server: MockServ
     [
         ({"bursty": 1}, "does not know 'bursty'"),
         ({"burstiness": -1}, "burstiness must be at least 0"),
-        ({"ramp_up_strategy": "sudden"}, "no ramp_up_strategy 'sudden'"),
+        ({"ramp_up_strategy": "sudden"}, "ramp_up_strategy of traffic_cfg cannot be 'sudden'"),
         ({"tokens_per_minute": -1}, "tokens_per_minute"),
     ],
 )
