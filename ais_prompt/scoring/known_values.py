@@ -38,7 +38,9 @@ def score_by_known_values(task: Task, folder: RunFolder) -> list[Score]:
         AisPromptError: predictions or values cannot be read, or the results cannot be written.
     """
     names = task.spec.model.abbr, task.spec.dataset.abbr
-    metric, values = known_values(task, folder) or ("", {})
+    if (known := known_values(task, folder)) is None:
+        return []
+    metric, values = known
     answered = sum(not one.failed for one in read_predictions(folder.predictions(*names), with_prompts=False))
     samples = list(_samples(task, folder, metric, values, answered))
     if not samples:

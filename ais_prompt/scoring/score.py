@@ -31,7 +31,7 @@ from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_sam
 from ais_prompt.scoring.known_values import score_by_known_values
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
-from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results
+from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results, writing
 from ais_prompt.terminal import NOTE, tracked
 from ais_prompt.types import STATUSES, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import Spilled, counted
@@ -75,7 +75,9 @@ def score_task(
         return stored_scores(task.spec, folder)
     if task.spec.dataset.eval.evaluator is None:
         if not (known := score_by_known_values(task, folder)):
-            folder.results(task.spec.model.abbr, task.spec.dataset.abbr).unlink(missing_ok=True)  # once, some were
+            earlier = folder.results(task.spec.model.abbr, task.spec.dataset.abbr)
+            with writing(earlier):
+                earlier.unlink(missing_ok=True)  # of values that are no longer known
         return known
     if not (scorings := task.scorings):  # its answers are those that other models are compared with
         return []

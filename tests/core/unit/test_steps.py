@@ -165,7 +165,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_each_step_has_its_function(stranger: Path) -> None:
-    names: list[Step] = [*STEPS]  # type: ignore[list-item]
+    names: list[Step] = [*STEPS]
     assert all("stranger.acts" in {function.__module__ for function in steps(name)} for name in names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ais_prompt.judges import RubricEvaluator, question_id
 from ais_prompt.report import Judgement, SampleChunk, ServedReport, judgement_places, read_judgements
@@ -70,7 +71,7 @@ def test_a_judgement_of_another_answer_has_no_verdict(tmp_path: Path) -> None:
 
 def test_a_reply_has_what_it_says_of_each_criterion() -> None:
     votes = {True: '{"1": true, "2": "partly", "4": 9}', False: '{"1": true, "4": 9}'}
-    texts = ["Names it", "Explains it", "Is short", {"criterion": "Clear", "scale": [1, 5]}]
+    texts: list[str | dict[str, Any]] = ["Names it", "Explains it", "Is short", {"criterion": "Clear", "scale": [1, 5]}]
     clear = "Clear (a number from 1 to 5)"
     for together, vote in votes.items():
         rubric = RubricEvaluator(texts, together=together, partly=0.5)
