@@ -168,6 +168,7 @@ def test_enclosed_values_and_versions_tell_functions_apart() -> None:
     ("function", "code", "words"),
     [
         ("'my_app.answer'", 0, "100.0 %"),
+        ("'my_app:answer'", 0, "100.0 %"),
         ("answer", 0, "100.0 %"),
         ("'my_app.anser'", 2, "did you mean my_app.answer?"),
         ("'answer'", 2, "write its dotted path"),
