@@ -35,8 +35,8 @@ class FunctionModel:
         dict(type='FunctionModel', function='my_app.answer')
 
     Args:
-        function: the function, or its dotted path, ``my_app.answer`` or ``my_app:answer``. From Python it may be a lambda
-            or any object that can be called.
+        function: the function, or its dotted path, ``my_app.answer`` or ``my_app:answer``. From Python it may be
+            a lambda or any object that can be called.
         version: tells the application from its earlier and later versions; answers of another version are not reused.
             None takes the source of the function, its defaults and the values that it encloses, and not the source of
             what it calls.
