@@ -106,7 +106,8 @@ class BigCodeBenchEvaluator(CodeEvaluator):
             asked = _MISSING.format(names=unknown)
             found = evaluate_program("", asked, self._isolation, self.timeout, self.memory)
             if found.outcome != "passed":
-                raise PartError(f"the sandbox does not say which packages it has: {found.outcome} {found.text}")
+                what = f"the sandbox does not say which packages it has: {found.outcome} {found.text}"
+                raise PartError(what, fix="see docs/sandbox.md, and `aisprompt score RUN`")
             absent = ast.literal_eval(found.text)
             self._is_installed |= {name: name not in absent for name in unknown}
         return [name for name in wanted if not self._is_installed[name]]

@@ -117,12 +117,12 @@ def rubrics_of(folder: RunFolder) -> dict[str, dict[str, RubricEvaluator]]:
 
     It is empty if the config cannot be read.
     """
-    from ais_prompt.judges import rubric_of
-
     found: dict[str, dict[str, RubricEvaluator]] = {}
     spec = _spec_of(folder)
     for task in () if spec is None else spec.tasks:
-        for one in task.dataset.eval.by_evaluator:
+        for one in (scoring for scoring in task.dataset.eval.by_evaluator if scoring.judge is not None):
+            from ais_prompt.judges import rubric_of
+
             if (rubric := rubric_of(one.evaluator)) is not None:
                 found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = rubric
     return found

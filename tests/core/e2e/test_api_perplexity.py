@@ -85,7 +85,7 @@ def read_predictions(root: Path, model: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("via", ["echo", "prompt_logprobs"])
+@pytest.mark.parametrize("via", [pytest.param("echo", marks=pytest.mark.slow), "prompt_logprobs"])
 def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: MockServer, via: Any) -> None:
     demo_server.follow()
     asked = [Request(str(number), *text) for number, text in enumerate(TEXTS)]

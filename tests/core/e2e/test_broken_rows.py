@@ -61,6 +61,8 @@ WRONG: Final[Mapping[str, Any]] = {
 BROKEN: Final = {**NOTHING, **WRONG}
 MAY_BE_MISSING: Final = {
     ("AveragePPLEvaluator", "gold"),
+    ("BigCodeBenchEvaluator", "code_prompt"),
+    ("BigCodeBenchEvaluator", "libs"),
     ("InstructionEvaluator", "prompt"),
     ("LiveCodeBenchEvaluator", "method"),
     ("MBPPEvaluator", "test_setup_code"),
@@ -122,6 +124,16 @@ EVALUATED: Final[Mapping[str, Case]] = {
         {"type": "AveragePPLEvaluator"}, "", {"gold": "x"}, {"inferencer": {"type": "PPLOnlyInferencer"}}, LIKELY
     ),
     "BBHEvaluator": text_case("BBHEvaluator"),
+    "BigCodeBenchEvaluator": Case(
+        {"type": "BigCodeBenchEvaluator", "allow_code_execution": True, "memory": 1024},
+        "def task_func():\n    return 1",
+        {
+            "code_prompt": "def task_func():",
+            "test": "import unittest\nclass TestCases(unittest.TestCase):\n"
+            "    def test(self):\n        self.assertEqual(task_func(), 1)\n",
+            "libs": ["json"],
+        },
+    ),
     "BleuEvaluator": text_case("BleuEvaluator", "Oslo lies by a fjord", "Oslo lies by a fjord"),
     "CascadeEvaluator": text_case(
         "CascadeEvaluator",

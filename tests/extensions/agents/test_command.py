@@ -50,6 +50,7 @@ def predictions(folder: Path) -> dict[str, Prediction]:
 SCRIPT = {"type": "ScriptedModel", "default": "yes", "max_concurrency": 16}
 
 
+@pytest.mark.slow
 def test_hostile_agents_fail_alone_and_leave_no_process(tmp_path: Path) -> None:
     kinds = ["steps 3", "loops", "silent", "exits", "floods", "hangs", "forks", "kills", "connects"]
     rows = [{"question": kind} for kind in kinds]

@@ -104,8 +104,8 @@ def test_tests_are_read_and_a_pickle_calls_nothing() -> None:
 def test_programs_are_between_the_last_fences() -> None:
     for text, program in [
         ("```python\na\n```\nand\n```python\nb\nc\n```", "b\nc"),
-        ("no fence", ""),
-        ("```python\na", ""),
+        ("no fence", None),
+        ("```python\na", None),
         ("```\n```", ""),
     ]:
         assert live_code_bench_postprocess(text) == program

@@ -63,6 +63,7 @@ def together(network: Any, rows: Sequence[tuple[int, ...]], length: int, reuse: 
 TURN = st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=12).map(tuple)
 
 
+@pytest.mark.slow
 @given(
     turns=st.lists(st.lists(TURN, min_size=3, max_size=3), min_size=1, max_size=3),
     shots=st.sampled_from([(), SHOTS]),
@@ -198,6 +199,7 @@ def test_a_chat_reuses_its_last_answer() -> None:
     assert seen == [len(model.encode(further)) - len(model.encode(chat + first.text))]
 
 
+@pytest.mark.slow
 def test_sampling_with_a_seed_is_repeatable_in_dialogues() -> None:
     held = []
     for kept in (0, 8192, 8192):
