@@ -141,7 +141,7 @@ function missButton(task, choose) {
   if (!number) return null;
   const { model, dataset } = task;
   const words = say("{number} samples of {model} on {dataset} below the full score", { number: count(number), model: plain(model), dataset: plain(dataset) });
-  return el("button", { type: "button", class: "link", "aria-label": words, title: `${words}: ${statesText(task.states)}`, onclick: () => choose({ model, dataset, state: MISSES }) }, el("i", { class: "swatch wrong" }), count(number));
+  return el("button", { type: "button", class: "link", "aria-label": words, title: `${words}: ${statesText(task.states)}`, onclick: () => choose({ model, dataset, state: misses() }) }, el("i", { class: "swatch wrong" }), count(number));
 }
 
 function scoresLegend() {
