@@ -91,6 +91,7 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "MultiTurnToolCallInferencer": {"tools": TOOLS},
     "SimulatedToolCallInferencer": {"turns": "simulated"},
     "AgentInferencer": {"allow_code_execution": True},
+    "ToolLoopInferencer": {"tools": ["textwrap:dedent"]},
 }
 ASKING = {name: args for name, args in ASKING.items() if name.partition(",")[0] in INFERENCERS.names()}
 
