@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from rich.console import Console
+
     from ais_prompt.comparison import VariantGroup
     from ais_prompt.plan import Plan
     from ais_prompt.scoring import TaskOutcome
@@ -49,11 +51,10 @@ def show(
         holdout: share of the questions on which the best variant is chosen; None for all.
         remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
     """
-    from rich.cells import cell_len
     from rich.console import Console
 
     from ais_prompt.comparison import difference_json
-    from ais_prompt.report import better_readings, lost_answers, print_speed, print_summary, term, used_line
+    from ais_prompt.report import print_speed, print_summary, used_line
     from ais_prompt.steps import tell
     from ais_prompt.terminal import is_quiet
     from ais_prompt.verbs import task_ends
@@ -99,7 +100,25 @@ def show(
         print_model_difference(result.differences, root, console)
     tell("shown", root, console)
     echo()
-    view = shlex.join(["aisprompt", "view", short_name(root)])
+    _print_lost_answers(result, plan, remedies, console)
+    if result.speeds and output_of(click.get_current_context()).with_speed:
+        print_speed(result.speeds, console)
+        console.print()
+    if result.isolation:
+        echo(f"isolation: {', '.join(sorted(set(result.isolation.values())))}")
+    if result.used.requests:
+        echo(f"asked: {used_line(result.used)}")
+
+
+def _print_lost_answers(
+    result: RunResult, plan: Plan, remedies: Mapping[str, tuple[str, str]], console: Console
+) -> None:
+    """Print a line for each state of answers without a full score, and the reader that would have read more."""
+    from rich.cells import cell_len
+
+    from ais_prompt.report import better_readings, lost_answers, term
+
+    view = shlex.join(["aisprompt", "view", short_name(result.folder.root)])
     lines = []
     for lost in lost_answers(result.folder, result.outcomes):
         example, command = remedies.get(lost.word, ("", view))
@@ -111,13 +130,6 @@ def show(
         echo(hanging(f"{head}  ", command, breaks=False))
     for sentence, command in better_readings(result.folder, result.outcomes):
         echo(hanging(f"  {sentence}:  ", command, breaks=False))
-    if result.speeds and output_of(click.get_current_context()).with_speed:
-        print_speed(result.speeds, console)
-        console.print()
-    if result.isolation:
-        echo(f"isolation: {', '.join(sorted(set(result.isolation.values())))}")
-    if result.used.requests:
-        echo(f"asked: {used_line(result.used)}")
 
 
 def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:

@@ -1,4 +1,4 @@
-"""The end of a run that no server answered: a wrong key, no such model, or nobody at the address."""
+"""The end of a run whose tasks were all refused: a wrong key, an unknown model, or a server that is not reached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REFUSAL: Final = re.compile(
 
 @dataclass(frozen=True)
 class _Refusal:
-    """What a server says to every request; nothing but an address if nobody answers there."""
+    """What a server says to every request; ``status`` is None if it cannot be reached."""
 
     status: str | None
     words: str

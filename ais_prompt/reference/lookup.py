@@ -56,7 +56,7 @@ STATUSES: Final[Mapping[int, str]] = {
 """HTTP status → what it means, and what to do."""
 _NETWORK: Final[Mapping[str, tuple[str, str]]] = {
     "unreachable": (
-        "Nobody answers at the address: the server is not started, or the address, the port or a proxy is wrong.",
+        "The server cannot be reached: it is not started, or the address, the port or a proxy is wrong.",
         "econnrefused connectionrefused ehostunreach enetunreach enotfound eai_again eai_noname gaierror",
     ),
     "connection": (

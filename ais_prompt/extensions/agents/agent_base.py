@@ -34,14 +34,8 @@ class Agent(ABC):
 
     Args:
         model: the model that the agent asks, a dict like those of ``models``.
-        version: tells the agent from its earlier and later versions; answers of another version are not reused.
-        max_concurrency: samples at the same time. How many requests the model gets at a time is its own option.
-        max_steps, max_tokens_total, max_cost, timeout: limits of a sample: requests to the model, tokens of all of
-            them, their cost, seconds. Which one was reached is the failure of the sample.
-        needs_calls: whether a sample without any request to the model fails.
-        parser: how a local model writes calls of tools: ``hermes``, ``qwen``, ``llama3`` or ``mistral``.
-        port: of the proxy; 0 for any that is free.
-        max_out_len: is not passed on; the agent decides how long its answers are.
+        version, max_concurrency, max_steps, max_tokens_total, max_cost, timeout: see `AgentOptions`.
+        needs_calls, parser, port, max_out_len: see `AgentOptions`.
 
     Attributes:
         asked: the model.
