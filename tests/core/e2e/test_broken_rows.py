@@ -228,7 +228,9 @@ OTHER_NAMES: Final = {"HumanEvaluator", "MATHEvaluator"}
 
 
 def test_every_evaluator_has_a_case() -> None:
-    assert set(EVALUATED) | OF_PEERS | OF_AGENTS | OTHER_NAMES >= set(EVALUATORS.names())
+    # Other tests of the same process may have registered their own.
+    shipped = {name for name, part in EVALUATORS.module_dict.items() if part.__module__.startswith("ais_prompt.")}
+    assert set(EVALUATED) | OF_PEERS | OF_AGENTS | OTHER_NAMES >= shipped >= {"AccEvaluator", "RubricEvaluator"}
 
 
 def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place: int) -> dict[str, Any]:

@@ -49,7 +49,7 @@ COMMANDS = [
     ("describe --temperature", "With --url or --hf-path", 0),
     ("describe enable_thinking", "chat_template_kwargs=dict(enable_thinking=...)", 0),
     ("describe 429", "sent again", 0),
-    ("describe ECONNREFUSED", "the server is not started", 0),
+    ("describe ECONNREFUSED", "it is not started", 0),
     ("describe ConnectionResetError", "The connection broke", 0),
     ("compare questions.csv", "'questions.csv' is a file, not a run", 2),
     ("score base.py", "run it first: aisprompt run base.py", 2),
