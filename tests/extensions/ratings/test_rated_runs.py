@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.ratings.stored_battles import battles_of
+from ais_prompt.extensions.ratings.stored_battles import STYLES, battles_of, style_counts
 from ais_prompt.metrics import Battle, fit_ratings
 from ais_prompt.store import RunFolder, locate_run
 from tests.support.cli import run_cli
@@ -112,6 +112,26 @@ def test_the_ratings_are_those_of_the_verdicts(folder: Path) -> None:
             battles.append(Battle(names[0], names[1], points, str(number)))
     expected = {one.model: one.rating for one in fit_ratings(battles, ties="half", resamples=0).models}
     assert {one["model"]: one["rating"] for one in found["ratings"]["models"]} == pytest.approx(expected, abs=1e-6)
+
+
+def test_covariates_of_the_answers(folder: Path) -> None:
+    run(folder, ALL)
+    for option, names in (("--length", ["length"]), ("--style", list(STYLES))):
+        shown = run_cli("ratings", "latest", "--json", option, folder=folder)
+        [found] = json.loads(shown.stdout)["datasets"]
+        assert [one["name"] for one in found["ratings"]["effects"]] == ["first position", *names]
+        known = {one["name"] for one in found["ratings"]["effects"] if one["value"] is not None}
+        assert known == {"first position", "length"}  # the answers have no Markdown
+    both = run_cli("ratings", "latest", "--length", "--style", folder=folder)
+    assert "--length and --style are two ways to control for length" in both.stderr
+
+
+def test_markdown_is_counted_as_arena_hard_counts_it() -> None:
+    text = (
+        "# Plan\n\n 1. **first** and __second__\n   * third\n- fourth\n#no header\n```\n# code\n- code\n```\n2.no item"
+    )
+    assert style_counts(text) == (len(text), 1, 3, 2)
+    assert style_counts("") == (0, 0, 0, 0)
 
 
 def test_only_the_pairs_of_a_model_that_is_added_are_asked(folder: Path) -> None:
