@@ -209,6 +209,7 @@ class Extension(NamedTuple):
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
         steps: step → ``module:name`` of its function.
+        metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """
 
     parts: Mapping[str, Mapping[str, str]] = {}
@@ -226,6 +227,7 @@ class Extension(NamedTuple):
     variables: Mapping[str, tuple[str, str]] = {}
     packages: Sequence[str] = ()
     steps: Mapping[Step, str] = {}
+    metrics: Sequence[str] = ()
 
     def at(self, package: str) -> Extension:
         """Return the same with the full names of modules.

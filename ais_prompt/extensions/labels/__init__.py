@@ -25,4 +25,5 @@ EXTENSION: Final = Extension(
         ),
     },
     steps={"known_values": "known:known_values", "pages": "page:pages"},
+    metrics=("label",),
 )
