@@ -28,7 +28,7 @@ class CheckResult(Struct, frozen=True):
 
     Attributes:
         plan: the built parts of the config; internal, and not part of the public API.
-        warnings: of prompts, data and leaks.
+        warnings: of prompts and data.
         extractions: how well each postprocessor finds the golds of its dataset.
         claims: of the gates.
         audits: of scorers, if they were asked for.

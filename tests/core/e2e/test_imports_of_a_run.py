@@ -12,12 +12,14 @@ import pytest
 from tests.support.servers import ROOT, mock_server
 
 UNUSED = (
-    "checks.leaks",
+    "checks.extraction",
+    "checks.shown_questions",
     "comparison.differences",
     "data.hugging_face",
     "data.sheets",
     "engine.workers",
     "evaluators.code",
+    "extensions.leaks.search",
     "gates.shown",
     "inferencers.agent",
     "judges",
