@@ -22,6 +22,7 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 
 Step: TypeAlias = Literal[
     "array_index",
+    "audit",
     "begin",
     "benchmarks",
     "check",
@@ -44,6 +45,8 @@ Step: TypeAlias = Literal[
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
+    "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
+    "`documents` of the extension have them as `audits`; all are called",
     "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
     "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
     "is noted in the list of faults; all are called",

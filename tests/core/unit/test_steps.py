@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt import check
 from ais_prompt.checks import check_plan
 from ais_prompt.config import find_shipped, list_shipped, load_config
 from ais_prompt.data import find_data, require_data
@@ -30,6 +31,7 @@ EXTENSION = Extension(
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
+        "audit": "acts:audit",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
         "check": "acts:check",
@@ -68,6 +70,15 @@ strange_option = click.option("--strange", metavar="FILE")
 
 def array_index(environment):
     return None
+
+
+class Audit:
+    def lines(self):
+        return ["a stranger audits"]
+
+
+def audit(plan):
+    return [Audit() for dataset in plan.scorings]
 
 
 def begin(folder, plan, mode):
@@ -216,6 +227,21 @@ def test_a_stranger_looks_at_the_data(stranger: Path, tmp_path: Path) -> None:
         assert [fault.what for fault in found.faults] == faults
         [warning] = [one for one in found.warnings if "stranger" in one.what]
         assert (warning.where, warning.fix) == (spec.reader.where, "look yourself")
+
+
+def test_a_stranger_audits(stranger: Path) -> None:
+    dataset = {
+        "type": "LocalDataset",
+        "path": str(stranger / "strange.csv"),
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "inferencer": {"type": "GenInferencer"},
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    found = check({"models": [{"type": "ScriptedModel"}], "datasets": [dataset]}, audit_scorers=True)
+    assert [line for one in found.audits for line in one.lines()].count("a stranger audits") == 1
 
 
 @pytest.mark.process
