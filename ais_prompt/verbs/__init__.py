@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.verbs.api import load_config
-    from ais_prompt.verbs.check import audit_entries, check_source, remarks, trials
+    from ais_prompt.verbs.check import Audit, check_source, remarks, trials
     from ais_prompt.verbs.documents import all_documents, document_of, faults, schema_of_document
     from ais_prompt.verbs.judge_check import check_judges, measured_judge
     from ais_prompt.verbs.list_document import BenchmarkEntry, FoundConfig, Named, ProviderEntry

@@ -31,3 +31,15 @@ def test_check_warns_of_a_gold_in_another_column_and_refuses_a_gold_column_in_th
     done = project.run("check", "eval.py")
     assert done.returncode == 2
     assert "it changes with the gold in column 'tests'" in done.stderr
+
+
+def test_check_proves_that_no_prompt_tells_its_answer(project: Project) -> None:
+    project.write_data()
+    raw = "dict(type='RawPromptTemplate', messages=[dict(role='user', content='{question} Is it {answer}?')])"
+    leaking = DATASET.replace("dict(type='PromptTemplate', template='{question}\\nAnswer: {answer}')", raw)
+    project.write_config(datasets=leaking)
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "the prompt tells the answer: it changes with the gold in column 'answer'" in done.stderr
+    assert "eval.py:" in done.stderr
+    assert "8 of 8 samples" in done.stderr

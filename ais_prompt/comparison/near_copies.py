@@ -7,8 +7,6 @@ Two questions are near copies if each of their input columns
   index of at least `LEAST_OVERLAP`.
 
 Images and other bytes must be equal. Where likeness is the form of a task, different questions are near copies too.
-Pairs with different golds show how often that is so: they are decoys, and `copies_beyond_form` returns the pairs that
-are more alike than the decoys (Elias and Gygi, Target-decoy search strategy, 2007).
 
 A pair of words weighs log((N + 1) / (n - 1)), N being the rows and n those that have it (inverse document frequency):
 what a template writes into every question weighs nothing, what two rows share and no other weighs most. Candidates
@@ -18,8 +16,8 @@ filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data C
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, pairwise
 from typing import Final, TypeAlias
@@ -28,8 +26,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.checks.leaks.chance import value_text
-from ais_prompt.checks.leaks.words import words_and_signs_of
+from ais_prompt.comparison.words import value_text, words_and_signs_of
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Sample
 from ais_prompt.utils import leaves
@@ -39,9 +36,6 @@ LEAST_OVERLAP: Final = 0.4
 
 LEAST_WORDS: Final = 10
 """Words of a text in which some may be changed; in a shorter one, a changed word makes another question."""
-
-MOST_BY_FORM: Final = 0.1
-"""Share of the reported pairs that are alike by the form of the task, at most, as the pairs with other golds tell."""
 
 MAX_POSTINGS: Final = 2_000
 """Entries of the index that are looked up for a question, those of its rarest pairs first: it bounds the time."""
@@ -115,39 +109,6 @@ def find_near_copies(
             if LEAST_OVERLAP <= likeness < 1 and allowed(place, row):
                 found.append(NearCopy(place, row, likeness))
     return found
-
-
-def copies_beyond_form(
-    found: Sequence[NearCopy], golds: Sequence[Hashable], row_golds: Sequence[Hashable]
-) -> list[NearCopy]:
-    """Return the near copies that the form of the task does not explain, the likeliest of each question.
-
-    Copies with the same words are always among them, whatever their golds. Of the others, those with the same gold are,
-    from the most alike on, as long as those that are as alike and have another gold are few.
-
-    Args:
-        found: near copies.
-        golds: of the questions.
-        row_golds: of the rows.
-    """
-    if not found:
-        return []
-    counts = Counter(golds), Counter(row_golds)
-    by_chance = sum(count * counts[1][gold] for gold, count in counts[0].items()) / len(golds) / len(row_golds)
-    changed = sorted((one for one in found if not one.same_words), key=lambda one: -one.likeness)
-    same = [golds[one.question] == row_golds[one.row] for one in changed]
-    others = int(not all(same))  # if there is any, the next could be another one
-    copies: list[NearCopy] = []
-    believed = 0
-    for one, is_same in zip(changed, same, strict=True):
-        if not is_same:
-            others += 1
-            continue
-        copies.append(one)
-        # So many pairs have the same gold by chance where ``others`` have another.
-        if others * by_chance <= MOST_BY_FORM * (1 - by_chance) * len(copies):
-            believed = len(copies)
-    return likeliest([*(one for one in found if one.same_words), *copies[:believed]])
 
 
 def likeliest(found: Sequence[NearCopy]) -> list[NearCopy]:

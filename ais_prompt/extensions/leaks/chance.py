@@ -7,14 +7,15 @@ Bonferroni, and large enough to matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from ais_prompt.comparison import value_text
 from ais_prompt.types import Sample
 
 SEED: Final = 20_261_122
@@ -94,17 +95,6 @@ def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Se
         fewer = sorted(Random(SEED).sample(range(len(found)), max(1, len(found) * MAX_CHARACTERS // sizes)))
         found = [found[index] for index in fewer]
     return found
-
-
-def value_text(value: Any) -> str:
-    """Return the text of a value: of lists and mappings the entries, of images and other bytes nothing."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "\n".join(map(value_text, value.values()))
-    if isinstance(value, list | tuple):
-        return "\n".join(map(value_text, value))
-    return str(value) if isinstance(value, int | float) else ""
 
 
 def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ais_prompt.checks.leaks.chance import value_text
-from ais_prompt.checks.leaks.proof import prompt_maker
-from ais_prompt.checks.leaks.words import spaced, words_of
-from ais_prompt.checks.prompt_warning import NEUTRAL_SHOT, filled_texts, neutral_sample
+from ais_prompt.checks import NEUTRAL_SHOT, filled_texts, neutral_sample
+from ais_prompt.comparison import value_text, words_of
+from ais_prompt.extensions.leaks.clues import spaced
+from ais_prompt.extensions.leaks.proof import prompt_maker
 from ais_prompt.inferencers import Inferencer
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Sample
@@ -41,7 +41,7 @@ def written_questions(
     That is the text of prompts with neutral data. Case, punctuation and white space do not count.
 
     Args:
-        inferencer, builder, shots: as in `ais_prompt.checks.leaks.proof.check_gold_is_hidden`.
+        inferencer, builder, shots: as in `check_gold_is_hidden`.
         samples: all questions.
         probes: a few of them, whose prompts are made. Parts of a prompt may depend on the row, such as a label.
         columns: the columns that prompts show.

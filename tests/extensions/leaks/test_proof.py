@@ -1,4 +1,4 @@
-"""No prompt may show its answer: neither by the template nor among its examples."""
+"""No template may write its answer into the prompt."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks import (
-    ShownQuestions,
-    check_gold_is_hidden,
-    find_shown_questions,
-    shown_columns,
-    shown_questions_warning,
-)
-from ais_prompt.data import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.leaks.proof import check_gold_is_hidden, shown_columns
 from ais_prompt.inferencers import ChatInferencer, GenInferencer, MultiTurnGenInferencer, PPLInferencer
 from ais_prompt.prompts import ChatTemplate, MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.types import Sample
@@ -76,32 +69,6 @@ def test_the_last_answer_of_a_column_of_messages_is_hidden(mode: Any, after: lis
     chat = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}, *after]
     rows = samples({"dialogue": chat}, gold="dialogue")
     check(ChatTemplate(None, ["dialogue"], "dialogue"), ChatInferencer(infer_mode=mode), rows, column="dialogue")
-
-
-TRAIN = samples({"q": "1+1?", "a": "2"}, {"q": "Two and  two?", "a": "4"}, {"q": "3+3?", "a": "6"})
-TEST = samples({"q": "1+1?", "a": "2"}, {"q": "two and two? ", "a": "four"}, {"q": "5+5?", "a": "10"})
-
-
-def test_questions_among_their_own_examples_are_found_across_splits() -> None:
-    found = find_shown_questions(FixKRetriever([0, 1, 2]), ["q"], TRAIN, TEST)
-    assert found == ShownQuestions(exact=1, near=1, first=(0, 0))
-    warning = shown_questions_warning(found, 3, "here")
-    assert warning is not None
-    assert "2 of 3 questions" in warning.what
-    assert "(1 exactly, 1 but for space and case): test row 0 is train row 0" in warning.what
-
-
-def test_only_rows_that_can_be_shown_count() -> None:
-    assert not find_shown_questions(FixKRetriever([2]), ["q"], TRAIN, TEST).exact
-    assert not find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TRAIN).exact
-    assert not find_shown_questions(SlidingWindowRetriever(1), ["q"], TRAIN, TRAIN).exact
-    assert find_shown_questions(BM25Retriever(1, input_columns=["q"]), ["q"], TRAIN, TRAIN).exact == 3
-
-
-def test_exact_copies_that_the_retriever_leaves_out_are_no_matter() -> None:
-    found = find_shown_questions(FixKRetriever([0, 1, 2], exclude_self=True), ["q"], TRAIN, TEST)
-    assert found == ShownQuestions(near=1, first=(1, 1))
-    assert shown_questions_warning(find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TEST), 3, "") is None
 
 
 @given(st.lists(st.text(alphabet="aB {}", max_size=4), min_size=1, max_size=8))

@@ -1,23 +1,19 @@
-"""Prove that no template writes the gold into its prompt, and find questions among their own examples."""
+"""Prove that no template writes the gold into its prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.data import Retriever
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import Filled, Mode, PromptBuilder
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Prompt, Sample
-from ais_prompt.utils import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
 """Replaces a gold or another value. Private characters, which occur in no data."""
@@ -124,83 +120,3 @@ def _with_other_end(value: Any) -> Any:
         return [*value[:-1], OTHER_GOLD]
     last = max((place for place, entry in enumerate(value) if entry.get("role") == "assistant"), default=-1)
     return [{**entry, "content": OTHER_GOLD} if place == last else entry for place, entry in enumerate(value)]
-
-
-class ShownQuestions(Struct, frozen=True):
-    """Questions that are, or may be, among their own examples.
-
-    Attributes:
-        exact: how many have all input columns equal to those of such an example.
-        near: how many others are equal to one but for space and case.
-        first: (test row, train row) of the first that is exact, else of the first that is near; None without any.
-    """
-
-    exact: int = 0
-    near: int = 0
-    first: tuple[int, int] | None = None
-
-
-def find_shown_questions(
-    retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
-) -> ShownQuestions:
-    """Count the questions that are among their own candidate examples.
-
-    Args:
-        retriever: says which rows it may show, and whether it leaves a row's own copies out.
-        columns: the columns that make a question.
-        train, test: the two splits.
-    """
-    if not retriever.gives_shots:
-        return ShownQuestions()
-    rows = RowIndex(question_key(sample, columns) for sample in train)
-    exact = near = 0
-    first_exact = first_near = None
-    questions = tracked(test, "looking for questions among the examples", unit="questions")
-    for sample, shown in zip(questions, retriever.candidates(train, test), strict=True):
-        alike = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
-        found = [row for row in alike if train[row].fields != sample.fields] if retriever.exclude_self else alike
-        same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
-        if same:
-            exact += 1
-            first_exact = first_exact or (sample.index, same[0])
-        elif found:
-            near += 1
-            first_near = first_near or (sample.index, found[0])
-    return ShownQuestions(exact, near, first_exact or first_near)
-
-
-def refuse_shown_questions(
-    retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
-) -> None:
-    """Refuse questions that are among their own candidate examples.
-
-    Raises:
-        DataError: there are such questions.
-    """
-    warning = shown_questions_warning(find_shown_questions(retriever, columns, train, test), len(test), "")
-    if warning is not None:
-        raise DataError(warning.what, fix=f"{warning.fix}; allow_overlap=True in the retriever accepts them")
-
-
-def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -> PromptWarning | None:
-    """Return the warning about questions among their own examples; None if there are none."""
-    if found.first is None:
-        return None
-    count = found.exact + found.near
-    kinds = f"{found.exact} exactly, {found.near} but for space and case"
-    test_row, train_row = found.first
-    return PromptWarning(
-        f"{count} of {questions} questions are among the rows that they may be shown as examples, answers "
-        f"included ({kinds}): test row {test_row} is train row {train_row}" + (", and so on" if count > 1 else ""),
-        where,
-        "exclude_self=True leaves exact copies out; for others choose other ids or another train_range",
-    )
-
-
-def _values(sample: Sample, columns: Iterable[str]) -> list[Any]:
-    return [sample.fields[column] for column in columns]
-
-
-def question_key(sample: Sample, columns: Iterable[str]) -> int:
-    """Return a number that is equal for questions whose columns are equal except for space and case."""
-    return row_key([" ".join(str(value).casefold().split()) for value in _values(sample, columns)])

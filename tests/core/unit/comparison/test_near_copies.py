@@ -12,15 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks import (
-    LEAST_OVERLAP,
-    LEAST_WORDS,
-    MAX_COMPARED,
-    NearCopy,
-    copies_beyond_form,
-    find_near_copies,
-    likeliest,
-)
+from ais_prompt.comparison import LEAST_OVERLAP, LEAST_WORDS, MAX_COMPARED, find_near_copies, likeliest
 from ais_prompt.types import Sample
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bcdfghjk" for b in "aeiou" for c in "lmnprst"]
@@ -136,22 +128,3 @@ def test_other_images_make_other_questions() -> None:
     rows = [Sample(str(index), index, {"q": TOM, "image": {"bytes": bytes([index % 3])}}) for index in range(4)]
     [found] = find_near_copies(rows, None, ["q", "image"], lambda question, row: row < question)
     assert (found.question, found.row, found.same_words) == (3, 0, True)
-
-
-@pytest.mark.parametrize(
-    ("near", "believed"),
-    [
-        ([(0.9, True)], [0]),
-        ([(0.9, True), (0.8, False)], []),  # a half of the pairs has the same gold by chance
-        ([(0.9, True)] * 20 + [(0.8, False)] * 5 + [(0.7, True)] * 3, [*range(20)]),
-        ([(0.9, False)] * 20 + [(0.8, True)] * 20, []),
-        ([(1.0, False), (0.9, False), (0.8, True)], [0]),  # the same words are the same question
-    ],
-)
-def test_pairs_with_other_golds_tell_which_likeness_is_the_form(
-    near: list[tuple[float, bool]], believed: list[int]
-) -> None:
-    found = [NearCopy(place, place, likeness) for place, (likeness, _) in enumerate(near)]
-    golds = [place % 2 for place in range(100)]
-    row_golds = [gold if place >= len(near) or near[place][1] else 1 - gold for place, gold in enumerate(golds)]
-    assert [one.question for one in copies_beyond_form(found, golds, row_golds)] == believed

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import check
-from ais_prompt.checks import ScorerAudit
-from ais_prompt.report import describe_audits
+from ais_prompt.extensions.audits.documents import ScorerAudit
 from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 
@@ -47,6 +46,7 @@ def config(folder: Path, golds: list[str], evaluator: str, post: str | None, **a
 
 def audited(values: dict[str, Any]) -> ScorerAudit:
     [audit] = check(values, audit_scorers=True).audits
+    assert isinstance(audit, ScorerAudit)
     return audit
 
 
@@ -69,7 +69,7 @@ def test_scorers_that_are_not_fooled(tmp_path: Path, golds: list[str], evaluator
 def test_a_scorer_that_rejects_the_golds_themselves_is_said(tmp_path: Path) -> None:
     audit = audited(config(tmp_path, CITIES, "AccEvaluator", "first_option_postprocess"))
     assert (audit.rejects, audit.fooled) == ("the golds themselves score 0%, such as 'Oslo'", ())
-    [line] = describe_audits([audit])
+    [line] = audit.lines()
     assert line.endswith("24 samples, chance 0%): the golds themselves score 0%, such as 'Oslo'")
 
 
@@ -79,7 +79,7 @@ def test_a_gold_anywhere_in_the_answer(tmp_path: Path) -> None:
     assert scores == dict.fromkeys(
         ("a list of all golds", "a denial of the gold", "the gold or another", "another or the gold"), 1.0
     )
-    lines = list(describe_audits([audit]))
+    lines = list(audit.lines())
     assert lines[0] == "Audit of cities (ContainsEvaluator; 24 samples, chance 17%): scores above chance:"
     assert "  a denial of the gold: 100%, read by the evaluator: 'The answer is not Oslo.'" in lines
 

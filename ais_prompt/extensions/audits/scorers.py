@@ -22,8 +22,9 @@ from ais_prompt.evaluators import (
     best_of,
     worst_of,
 )
+from ais_prompt.extensions.audits.documents import FooledScorer, ScorerAudit
 from ais_prompt.parts import exception_line
-from ais_prompt.plan import PlannedDataset
+from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.types import Extraction
 
@@ -92,40 +93,9 @@ _QUOTING: Final[Mapping[str, str]] = {
 """Name → the reply of a judge that has no verdict of its own."""
 
 
-class FooledScorer(Struct, frozen=True):
-    """An answer that knows nothing and scores above chance.
-
-    Attributes:
-        answer: its name in `BLIND`, or the planted verdict.
-        text: the answer to the first sample on which it scored.
-        score: mean over the samples, 0 to 1.
-        rule: name of the rule that read it; empty if the whole text was scored.
-    """
-
-    answer: str
-    text: str
-    score: float
-    rule: str
-
-
-class ScorerAudit(Struct, frozen=True):
-    """The audit of one dataset.
-
-    Attributes:
-        dataset: its ``abbr``.
-        scorer: types of postprocessor and evaluator.
-        samples: how many samples were tried; 0 for a judge, whose reader of verdicts is tried alone.
-        chance: score of the best answer without reading: the gold of another sample, or always the same gold.
-        fooled: the answers that score above chance.
-        rejects: why the golds themselves are no right answers; empty if they are.
-    """
-
-    dataset: str
-    scorer: str
-    samples: int
-    chance: float
-    fooled: tuple[FooledScorer, ...]
-    rejects: str = ""
+def audit_scorers(plan: Plan) -> list[ScorerAudit]:
+    """Audit the scorers of all datasets, see `audit_scorer`."""
+    return [*filter(None, map(audit_scorer, plan.scorings))]
 
 
 def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
