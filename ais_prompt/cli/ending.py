@@ -52,7 +52,6 @@ def show(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json
     from ais_prompt.report import print_speed, print_summary, used_line
     from ais_prompt.steps import first_answer, tell
     from ais_prompt.terminal import is_quiet
@@ -74,8 +73,11 @@ def show(
         reasons=dict(result.reasons),
         used=result.used,
         isolation=dict(result.isolation),
-        differences=list(map(difference_json, result.differences)),
     )
+    if result.differences:
+        from ais_prompt.comparison import difference_json
+
+        offer(differences=list(map(difference_json, result.differences)))
     # A pipe without a width gets lines that most terminals show whole.
     console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
     datasets = {outcome.dataset for outcome in result.outcomes}

@@ -6,8 +6,8 @@ from ais_prompt.extension import Extension, GateEntry, TabEntry
 
 EXTENSION: Final = Extension(
     options={
-        "compare": {"--variants": "options:VARIANTS", "--holdout": "options:HOLDOUT"},
-        "scored": {"--holdout": "options:HOLDOUT"},
+        "compare": {"--variants": "shown:VARIANTS", "--holdout": "shown:HOLDOUT"},
+        "scored": {"--holdout": "shown:HOLDOUT"},
     },
     documents=dict.fromkeys(("run", "score", "merge", "compare"), "variant_group:VariantsField"),
     gates={"best": GateEntry(decide="best:check_best", fault="best:fault_of_best")},

@@ -1,4 +1,4 @@
-"""Where variants are shown; nothing else is imported for a run without any."""
+"""The options about variants, and where these are shown; nothing else is imported for a run without any."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import click
 
 from ais_prompt.errors import AisPromptError
 
@@ -17,6 +19,16 @@ if TYPE_CHECKING:
     from ais_prompt.extensions.variants.variant_group import VariantGroup
     from ais_prompt.plan import Plan
     from ais_prompt.preview import PromptView
+
+VARIANTS: Final[Any] = click.option(
+    "--variants", is_flag=True, help="Compare the prompts and options of RUN: which is best, and how sure is that."
+)
+HOLDOUT: Final[Any] = click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Choose the best variant on this share of the questions (0.5), and score it on the others.",
+)
 
 
 def beside_scores(root: Path, plan: Plan, options: Mapping[str, Any], console: Console) -> FurtherComparison | None:
@@ -43,8 +55,6 @@ def compare_within(values: Mapping[str, Any]) -> FurtherComparison | None:
         ConfigError: there is no such run.
         StoreError, DataError: results are missing or broken.
     """
-    import click
-
     if not values["variants"]:
         if values["holdout"] is not None:
             raise click.UsageError("--holdout chooses among variants: add --variants.")
