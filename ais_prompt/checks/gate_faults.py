@@ -10,10 +10,10 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import AsksInParts, BatchEvaluator
-from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
-from ais_prompt.steps import mode_of_metric
+from ais_prompt.steps import brought_gate, mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
 _OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
@@ -42,10 +42,9 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         yield from _faults_of_claim(gate, spec)
     if gate.limits_drop or mode_of_metric(gate.name):
         return
-    if gate.is_about_best:
-        if not any(task.variant for task in spec.tasks):
-            fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
-            yield _fault(gate, "the run has no variants, so there is no best of them", fix)
+    if (brought := brought_gate(gate.name)) is not None:
+        if (fault := import_object(brought.fault)(spec)) is not None:
+            yield _fault(gate, *fault)
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ais_prompt.cli.brought import brought
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.gate_options import HOLDOUT
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 from ais_prompt.verbs import measured_judge
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 @click.argument("run", shell_complete=complete_run)
 @click.argument("other", shell_complete=complete_run, required=False)
 @click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model, or a model of each run.")
-@click.option(
-    "--variants", is_flag=True, help="Compare the prompts and options of RUN: which is best, and how sure is that."
-)
-@HOLDOUT
+@brought("compare")
 @click.option("--flips", type=click.IntRange(min=0), help="Changed samples to show (default: 3 of a single dataset).")
 @click.option("--together", is_flag=True, help="Add intervals that hold for all datasets together (max-T).")
 @json_option
@@ -33,12 +30,11 @@ def compare(
     run: str,
     other: str | None,
     models: tuple[str, ...],
-    variants: bool,
-    holdout: float | None,
     flips: int | None,
     together: bool,
     html: str | None,
     work_dir: str | None,
+    **_: Any,
 ) -> None:
     """Compare two runs, or two models of one: what changed, on which samples, how sure that is, and why.
 
@@ -61,16 +57,17 @@ def compare(
         together_json,
     )
     from ais_prompt.report import comparison_page
-    from ais_prompt.steps import steps
+    from ais_prompt.steps import first_answer, steps
     from ais_prompt.store import replacing
 
-    if variants:
-        if other is not None or flips is not None or html is not None:
-            raise click.UsageError("--variants compares the variants of RUN alone; the page of the run shows them too.")
-        _compare_variants(run, models, holdout, work_dir)
+    within = first_answer("compare_within", click.get_current_context().params)
+    if within is not None:
+        offer(**within.fields)
+        if within.is_empty or not wants_json():
+            within.show()
+        if within.is_empty:
+            raise click.exceptions.Exit(1)
         return
-    if holdout is not None:
-        raise click.UsageError("--holdout chooses among variants: add --variants.")
     sides = open_sides(run, other, models, work_dir)
     if further := [one for compared in steps("compare") if (one := compared(*sides)) is not None]:
         for one in further:
@@ -95,23 +92,6 @@ def compare(
             echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
-
-
-def _compare_variants(run: str, models: tuple[str, ...], holdout: float | None, work_dir: str | None) -> None:
-    """Print the variants of a run; exit code 1 if it has none."""
-    from rich.console import Console
-
-    from ais_prompt.comparison import read_stored_run, variant_groups, without_questions
-    from ais_prompt.report import print_variants
-
-    groups = variant_groups(read_stored_run(run, work_dir), holdout)
-    groups = [one for one in groups if not models or one.model in models]
-    offer(variants=without_questions(groups))
-    if not groups:
-        echo(f"{run} has no variants with scores: give several --prompt, or --sweep", err=True)
-        raise click.exceptions.Exit(1)
-    if not wants_json():
-        print_variants(groups, Console())
 
 
 @click.command(cls=Verb)

@@ -70,7 +70,6 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
-    from ais_prompt.metrics.selection import exchanged, is_in_half, optimism
     from ais_prompt.metrics.simultaneous import Simultaneous, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,

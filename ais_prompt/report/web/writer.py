@@ -20,7 +20,6 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import rubrics_of, shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk, judgement_places
-from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
@@ -75,9 +74,7 @@ def write_report(folder: RunFolder) -> None:
         title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
-        pieces = page_pieces(
-            *frame, prompts=prompts, variants=variants_part(folder), further=map(bytes.decode, samples)
-        )
+        pieces = page_pieces(*frame, prompts=prompts, further=map(bytes.decode, samples))
         report.writelines(map(str.encode, pieces))
         report.write(made_of.encode())
 

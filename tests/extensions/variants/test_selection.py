@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics import exchanged, is_in_half, optimism
+from ais_prompt.extensions.variants.holdout import is_in_half
+from ais_prompt.extensions.variants.selection import exchanged, optimism
 
 
 def test_optimism_is_what_the_best_of_equal_variants_has_too_much() -> None:

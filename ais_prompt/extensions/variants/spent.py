@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.comparison.variant_group import UNITS, Spent
+from ais_prompt.comparison import ScoredTask
+from ais_prompt.extensions.variants.variant_group import UNITS, Spent
 from ais_prompt.models import approximate_tokens
 from ais_prompt.store import read_predictions
 from ais_prompt.types import ChatMessage, Prompt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.types import title_of
@@ -118,6 +118,16 @@ class VariantGroup(Struct, frozen=True):
     holdout: Holdout | None = None
     note: str = ""
     questions: tuple[tuple[str, float], ...] = ()
+
+
+class VariantsField(Struct):
+    """What documents have of variants.
+
+    Attributes:
+        variants: the prompts and options of each model and dataset, if there are several.
+    """
+
+    variants: list[VariantGroup] = field(default_factory=list)
 
 
 def without_questions(groups: Sequence[VariantGroup]) -> list[VariantGroup]:

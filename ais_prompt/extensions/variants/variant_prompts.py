@@ -9,8 +9,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.preview.preview import PromptView
-from ais_prompt.preview.terminal import print_sample
+from ais_prompt.preview import PromptView, print_sample
 from ais_prompt.terminal import print_heading
 from ais_prompt.types import Prompt
 from ais_prompt.utils import printable

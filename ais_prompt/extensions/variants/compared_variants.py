@@ -15,14 +15,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.differences import Difference, score_difference
-from ais_prompt.comparison.holdout import held_out
-from ais_prompt.comparison.paired_runs import StoredRun
-from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores
-from ais_prompt.comparison.spent import on_front, spent_on
-from ais_prompt.comparison.variant_group import Variant, VariantGroup
+from ais_prompt.comparison import Difference, ScoredTask, StoredRun, clusters_of, has_scores, score_difference
 from ais_prompt.errors import AisPromptError
-from ais_prompt.metrics import LEVEL, exchanged, max_t, optimism
+from ais_prompt.extensions.variants.holdout import held_out
+from ais_prompt.extensions.variants.selection import exchanged, optimism
+from ais_prompt.extensions.variants.spent import on_front, spent_on
+from ais_prompt.extensions.variants.variant_group import Variant, VariantGroup
+from ais_prompt.metrics import LEVEL, max_t
 
 MOST_TOGETHER: Final = 20
 """Variants up to which all pairs are drawn together, which takes seconds for more."""
@@ -49,29 +48,18 @@ def variant_groups(run: StoredRun, holdout: float | None = None) -> list[Variant
 
 def _group(model: str, dataset: str, tasks: Sequence[ScoredTask], holdout: float | None) -> VariantGroup:
     metric = tasks[0].metric
-    variants = tuple(
-        Variant(
-            task.spec.variant,
-            task.model,
-            task.dataset,
-            task.metric.value,
-            *_ends(task),
-            task.metric.n,
-            spent=spent_on(task),
-        )
-        for task in tasks
-    )
     lower = bool(metric.lower_is_better)
-    group = VariantGroup(model, dataset, metric.metric, metric.fraction, lower, variants)
+    group = VariantGroup(model, dataset, metric.metric, metric.fraction, lower, tuple(map(_variant, tasks)))
     try:
         return _compared(group, tasks, holdout)
     except AisPromptError as error:
         return replace(group, note=str(error))
 
 
-def _ends(task: ScoredTask) -> tuple[float | None, float | None]:
-    """Return the 95 % interval of a task; two times None if it has none."""
-    return task.metric.interval or (None, None)
+def _variant(task: ScoredTask) -> Variant:
+    score = task.metric
+    low, high = score.interval or (None, None)
+    return Variant(task.spec.variant, task.model, task.dataset, score.value, low, high, score.n, spent=spent_on(task))
 
 
 def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float | None) -> VariantGroup:

@@ -8,8 +8,8 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison import Variant, VariantGroup
-from ais_prompt.report.score_cost import FRONT_NOTE, cost_cell, cost_title, cost_units
+from ais_prompt.extensions.variants.score_cost import FRONT_NOTE, cost_cell, cost_title, cost_units
+from ais_prompt.extensions.variants.variant_group import Variant, VariantGroup
 from ais_prompt.scoring import bare, value
 from ais_prompt.terminal import Cell, Column, print_heading, print_table
 from ais_prompt.utils import counted, listed, printable
@@ -27,7 +27,7 @@ def print_variants(groups: Sequence[VariantGroup], console: Console) -> None:
     """Print the variants of each model and dataset: side by side, and one below the other with differences and costs.
 
     Args:
-        groups: of `ais_prompt.comparison.variant_groups`.
+        groups: of `variant_groups`.
         console: where to.
     """
     if len(groups) > 1:

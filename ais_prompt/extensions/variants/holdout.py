@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.variant_group import Holdout
-from ais_prompt.metrics import is_in_half, mean_interval, spread_of
+from ais_prompt.extensions.variants.variant_group import Holdout
+from ais_prompt.metrics import mean_interval, spread_of
 
 
 def held_out(scores: NDArray[np.float64], units: Sequence[str], share: float, best: float | None) -> Holdout | None:
@@ -36,3 +37,12 @@ def held_out(scores: NDArray[np.float64], units: Sequence[str], share: float, be
     low, high = mean_interval(mean, spread, best)
     questions = tuple(zip(left, values.tolist(), strict=True))
     return Holdout(chosen, int(choosing.sum()), mean, low, high, len(values), questions)
+
+
+def is_in_half(name: str, share: float) -> bool:
+    """Return whether a question, or its cluster, is in the half on which a variant is chosen.
+
+    It depends on the name alone, so that it is the same in every run and for every variant.
+    """
+    digest = hashlib.sha256(f"holdout\0{name}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56 < share

@@ -1,34 +1,19 @@
-"""How much of the score of the best of several variants is luck, and halves of questions that show it."""
+"""How much of the score of the best of several variants is luck."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.paired import LEVEL
+from ais_prompt.metrics import LEVEL
 
 _SEED: Final = 0
 _DRAWS: Final = 2_000
 _CELLS: Final = 4_000_000
 """Numbers that are in memory at once."""
-
-
-def place_of(name: str, salt: str = "") -> float:
-    """Return a number from 0 to 1, without 1, that depends on a name alone and is as good as random."""
-    found = hashlib.sha256(f"{salt}\0{name}".encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(found[:7], "big") / 2**56
-
-
-def is_in_half(name: str, share: float) -> bool:
-    """Return whether a question, or its cluster, is in the half on which a variant is chosen.
-
-    It depends on the name alone, so that it is the same in every run and for every variant.
-    """
-    return place_of(name, "holdout") < share
 
 
 def optimism(scores: NDArray[np.float64], units: Sequence[str]) -> float:

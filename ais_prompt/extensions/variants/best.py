@@ -6,27 +6,41 @@ interval of each variant is widened for all of them (Bonferroni), unless other q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from ais_prompt.comparison import StoredRun, VariantGroup, variant_groups
-from ais_prompt.gates.decision import interval_end
+from ais_prompt.comparison import StoredRun, read_stored_run
+from ais_prompt.extensions.variants.compared_variants import variant_groups
+from ais_prompt.extensions.variants.variant_group import VariantGroup
+from ais_prompt.gates import interval_end
 from ais_prompt.metrics import exact
 from ais_prompt.scoring import value
-from ais_prompt.types import Gate, Verdict
+from ais_prompt.types import Gate, RunSpec, Verdict
 
 
-def check_best(gates: Sequence[Gate], run: StoredRun, holdout: float | None = None) -> list[Verdict]:
+def fault_of_best(spec: RunSpec) -> tuple[str, str] | None:
+    """Return why a run can have no gate about its best variant, and the fix; None if it can."""
+    if any(task.variant for task in spec.tasks):
+        return None
+    fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
+    return "the run has no variants, so there is no best of them", fix
+
+
+def check_best(gates: Sequence[Gate], root: Path, options: Mapping[str, Any]) -> list[Verdict]:
     """Check the best variant of each model and dataset against gates.
 
     Args:
         gates: about the best variant.
-        run: a run that is scored.
-        holdout: as for `variant_groups`; the score on the questions that had no part in the choice counts then.
+        root: folder of a run that is scored.
+        options: with ``holdout`` as for `variant_groups`, the score on the questions that had no part in the choice
+            counts.
 
     Raises:
         StoreError, DataError: results are missing or broken.
     """
-    groups = variant_groups(run, holdout)
+    run = read_stored_run(str(root))
+    groups = variant_groups(run, options.get("holdout"))
     return [verdict for gate in gates for verdict in _verdicts(gate, groups, run)]
 
 

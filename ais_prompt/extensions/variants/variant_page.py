@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from ais_prompt.comparison import VariantGroup
-from ais_prompt.report.score_cost import cost_units, front_legend, front_plot
-from ais_prompt.report.variant_table import cell_of, notes, rows_of, sentences, titles_of
+from ais_prompt.extensions.variants.score_cost import cost_units, front_legend, front_plot
+from ais_prompt.extensions.variants.variant_group import VariantGroup
+from ais_prompt.extensions.variants.variant_table import cell_of, notes, rows_of, sentences, titles_of
 
 
 def variants_html(groups: Sequence[VariantGroup]) -> str:

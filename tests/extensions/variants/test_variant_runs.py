@@ -12,6 +12,7 @@ import ais_prompt
 from tests.core.e2e.project import DATASET, Project, read_lines
 from tests.support.servers import MockServer, mock_server
 from tests.support.waiting import wait_until
+from tools.chromium import Page
 
 pytestmark = pytest.mark.process
 
@@ -144,8 +145,25 @@ def test_the_best_variant_decides(project: Project) -> None:
     [group] = json.loads(compared.stdout)["variants"]
     assert [one["verdict"] for one in group["variants"]] == ["worse", "best"]
     page = (project.folder() / "report.html").read_text("utf-8")
-    assert 'id="variants"' in page
-    assert "front-plot" in page
+    shown = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["variants"]
+    assert 'id="variants"' in shown
+    assert "front-plot" in shown
+
+
+@pytest.mark.browser
+def test_the_report_has_a_tab_behind_the_samples(project: Project, chromium: Page) -> None:
+    project.write_config(models=SCRIPT.format(more=""), datasets=PROMPTS)
+    assert project.run("run", "eval.py").returncode == 0
+    chromium.complaints.clear()
+    chromium.open((project.folder() / "report.html").as_uri())
+    chromium.wait_for("document.querySelector('[role=tab]')")
+    tabs = chromium.texts("[role=tab]")
+    assert tabs[1:3] == ["Samples", "Variants"]
+    chromium.click("[role=tab]", tabs.index("Variants"))
+    chromium.wait_for("document.querySelector('#panel-variants table')")
+    assert chromium.texts("#variants h4 + table td.name") == ["short", "steps"]
+    assert len(chromium.texts("#variants .front-plot circle")) > 1
+    assert not chromium.complaints
 
 
 def test_gates_of_the_best_need_variants(project: Project) -> None:

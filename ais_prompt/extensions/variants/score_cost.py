@@ -6,12 +6,11 @@ import html
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ais_prompt.comparison import UNITS, Variant, VariantGroup
+from ais_prompt.extensions.variants.variant_group import UNITS, Variant, VariantGroup
 
 ON_FRONT: Final = "*"
 """Behind an amount for which no variant has a better score."""
 FRONT_NOTE: Final = "* no variant of the dataset scores better for as little"
-_TITLES: Final = {"tokens": "tokens", "thinking": "thinking", "seconds": "seconds", "cost": "cost"}
 _WIDTH: Final = 640
 _HEIGHT: Final = 320
 _LEFT: Final = 52
@@ -40,7 +39,7 @@ def cost_units(groups: Sequence[VariantGroup]) -> list[str]:
 def cost_title(unit: str, groups: Sequence[VariantGroup]) -> str:
     """Return the title of a column: of an answer on average; cost is that of 1,000 answers."""
     currencies = dict.fromkeys(one.spent.currency for group in groups for one in group.variants if one.spent.currency)
-    return f"{'/'.join(currencies)} per 1,000" if unit == "cost" else _TITLES[unit]
+    return f"{'/'.join(currencies)} per 1,000" if unit == "cost" else unit
 
 
 def cost_cell(variant: Variant, unit: str) -> str:

@@ -7,17 +7,18 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.comparison import Spent, Variant, VariantGroup, on_front
-from ais_prompt.report.score_cost import cost_cell, cost_units, front_plot
-from ais_prompt.report.web.variant_page import variants_html
+from ais_prompt.extensions.variants.score_cost import cost_cell, cost_units, front_plot
+from ais_prompt.extensions.variants.spent import on_front
+from ais_prompt.extensions.variants.variant_group import Spent, Variant, VariantGroup
+from ais_prompt.extensions.variants.variant_page import variants_html
 
 amounts = st.integers(0, 5).map(float)
 
 
 def variant(score: float | None, tokens: float | None, *, front: bool = False) -> Variant:
     front_of = ("tokens",) if front else ()
-    ends = (None, None) if score is None else (max(0.0, score - 0.1), min(1.0, score + 0.1))
-    return Variant({"prompt": "<a> & b"}, "m", "d+a", score, *ends, 10, spent=Spent(tokens), front=front_of)
+    low, high = (None, None) if score is None else (max(0.0, score - 0.1), min(1.0, score + 0.1))
+    return Variant({"prompt": "<a> & b"}, "m", "d+a", score, low, high, 10, spent=Spent(tokens), front=front_of)
 
 
 def group(*variants: Variant) -> VariantGroup:
