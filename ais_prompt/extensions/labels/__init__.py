@@ -1,4 +1,4 @@
-"""Labels of people: which answers are right, in the browser, for measuring judges."""
+"""Labels of people: which answers are right, in the browser, and how far judges agree with them."""
 
 from typing import Final
 
@@ -6,6 +6,12 @@ from ais_prompt.extension import Extension, FileEntry, VerbEntry
 
 EXTENSION: Final = Extension(
     verbs={
+        "judge-check": VerbEntry(
+            "Compare",
+            "command:judge_check",
+            "Measure a judge against labels of people.",
+            "documents:JudgeCheckDocument",
+        ),
         "labels": VerbEntry(
             "Compare", "command:labels", "Count labels of people, and say which help most.", "documents:LabelsDocument"
         ),

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
-from ais_prompt.judges import RubricEvaluator
-from ais_prompt.judges.criteria import Criterion, read_criteria, rubric_score
-from ais_prompt.judges.rubric_replies import read_marks
+from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rubric_score
+from ais_prompt.extensions.rubrics.rubric import RubricEvaluator
+from ais_prompt.extensions.rubrics.rubric_replies import read_marks
 from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
 HEALTHBENCH = [

@@ -12,12 +12,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.judges.criteria import Criterion, read_criteria, rubric_score
-from ais_prompt.judges.judge_evaluators import majority
-from ais_prompt.judges.rubric_replies import read_mark, read_marks
-from ais_prompt.metrics import Estimate, estimated_means, mean_scores
+from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rubric_score
+from ais_prompt.extensions.rubrics.rubric_replies import read_mark, read_marks
+from ais_prompt.judges import majority
+from ais_prompt.metrics import Estimate, clipped_score, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import JudgeVerdict, PartSpec, SampleScore, Score
+from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
 RUBRIC: Final = "rubric"
 """The metric of a rubric."""
@@ -151,16 +151,21 @@ class RubricEvaluator:
 
     def marks(self, vote: str | float | None, gold: Any) -> list[float | None]:
         """Return how far an answer meets each criterion, from 0 to 1, as one judge says; None where it says nothing."""
-        return [None if mark is None else one.mark(mark, self._partly) for one, mark in self.said(vote, gold)]
+        return [one.mark(said, self._partly) for one, said in self._vote_on_each(vote, gold)]
 
-    def said(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
+    def said(self, vote: str | float | None, gold: Any) -> list[tuple[str, Any]]:
         """Return each criterion with what one judge says of it: True, False, a number, or `PARTLY`.
 
         None stands for a criterion that it leaves out, or of which it says what is no mark.
         """
+        return [
+            (one.shown, None if one.mark(said, self._partly) is None else said)
+            for one, said in self._vote_on_each(vote, gold)
+        ]
+
+    def _vote_on_each(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
         marks = json.loads(vote) if isinstance(vote, str) else {}
-        found = [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
-        return [(one, None if mark is None or one.mark(mark, self._partly) is None else mark) for one, mark in found]
+        return [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
 
     def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
         """Return the values of an answer from the votes of all judges; None if a criterion is left out."""
@@ -185,7 +190,7 @@ class RubricEvaluator:
                 found.append(None if decided is None else float(decided))
         return found
 
-    def by_criterion(self, answer: SampleScore) -> dict[str, float]:
+    def marks_by_name(self, answer: SampleScore) -> dict[str, float]:
         """Return the mark of each criterion of an answer that judges know, by its number from 1, its text and name."""
         known: dict[str, float] = {}
         criteria = self.criteria(answer.gold)
@@ -266,27 +271,6 @@ class RubricEvaluator:
             for line in _lines([one]) if len(known) > 1 else ():
                 found.setdefault(line, []).append(float(len(set(known)) > 1))
         return {line: fmean(each) for line, each in found.items()}
-
-
-def rubric_of(part: PartSpec | None) -> RubricEvaluator | None:
-    """Return the rubric that an evaluator of a config is; None for other evaluators.
-
-    Raises:
-        ConfigError: its criteria cannot be used.
-    """
-    if part is None or EVALUATORS.shipped.get(part.type) != RubricEvaluator.__module__:
-        return None
-    return RubricEvaluator(**part.args)
-
-
-def clipped_score(score: Score) -> Score:
-    """Return a mean as HealthBench publishes it, with interval and bounds: from 0 to 1, whatever its values are."""
-
-    def clipped(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-        return None if ends is None else (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1])))
-
-    value = None if score.value is None else min(1.0, max(0.0, score.value))
-    return replace(score, value=value, interval=clipped(score.interval), bounds=clipped(score.bounds))
 
 
 _ABSENT: Final = Estimate(None, 0.0, 0.0, 0.0)
