@@ -146,7 +146,11 @@ def fields_of_questions(
 
 
 def questions_about(
-    sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool, evaluator: Evaluator | None = None
+    sample: SampleScore,
+    earlier: Sequence[Any] = (),
+    *,
+    compares: bool,
+    evaluator: Evaluator | AsksInParts | None = None,
 ) -> list[str]:
     """Return the ids of the questions to a judge about an answer: one for each of `ORDERS` if two are compared."""
     if compares:
@@ -154,7 +158,7 @@ def questions_about(
     return [question_id(sample, earlier, part=part) for part in parts_of(evaluator, sample.gold)]
 
 
-def parts_of(evaluator: Evaluator | None, gold: Any) -> Sequence[Mapping[str, Any]]:
+def parts_of(evaluator: Evaluator | AsksInParts | None, gold: Any) -> Sequence[Mapping[str, Any]]:
     """Return the further columns of each question about an answer; most evaluators ask one, without any.
 
     Raises:
