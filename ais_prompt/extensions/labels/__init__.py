@@ -30,5 +30,5 @@ EXTENSION: Final = Extension(
             "labels/MODEL/DATASET/NAME.jsonl", "What a person called right and wrong, for `judge-check --labels`."
         ),
     },
-    steps={"known_values": "known:known_values", "pages": "page:pages"},
+    steps={"known_values": "label_files:known_values", "pages": "page:pages"},
 )
