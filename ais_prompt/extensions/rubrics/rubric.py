@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any, Final
@@ -289,25 +289,14 @@ def _lines(criteria: Sequence[Criterion]) -> list[str]:
 
 
 def _line_values(criteria: Sequence[Criterion], marks: Sequence[float | None]) -> dict[str, float]:
-    """Return the value of each line: the mean mark of a criterion, the score of a tag; of what is known alone."""
-    found: dict[str, float] = {}
-    for line, is_tag, members in _members(criteria, marks):
-        value = rubric_score([one for one, _ in members], [mark for _, mark in members]) if is_tag else None
-        if not is_tag:
-            value = fmean(mark for _, mark in members)
-        if value is not None:
-            found[line] = value
-    return found
-
-
-def _members(
-    criteria: Sequence[Criterion], marks: Sequence[float | None]
-) -> Iterator[tuple[str, bool, list[tuple[Criterion, float]]]]:
-    """Yield each line whose marks are all known, whether it is a tag, and its criteria with their marks."""
-    pairs = list(zip(criteria, marks, strict=True))
+    """Return the value of each line whose marks are all known: the mean mark of a criterion, the score of a tag."""
     tags = {tag for one in criteria for tag in one.tags}
+    found: dict[str, float] = {}
     for line in _lines(criteria):
-        members = [(one, mark) for one, mark in pairs if line in _lines([one])]
-        known = [(one, mark) for one, mark in members if mark is not None]
+        members = [(one, mark) for one, mark in zip(criteria, marks, strict=True) if line in _lines([one])]
+        known = [mark for _, mark in members if mark is not None]
         if len(known) == len(members):
-            yield line, line in tags, known
+            value = rubric_score([one for one, _ in members], known) if line in tags else fmean(known)
+            if value is not None:
+                found[line] = value
+    return found

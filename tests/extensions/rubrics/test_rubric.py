@@ -14,6 +14,7 @@ from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rub
 from ais_prompt.extensions.rubrics.rubric import RubricEvaluator
 from ais_prompt.extensions.rubrics.rubric_replies import read_marks
 from ais_prompt.judges import evaluator_in_parts
+from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import JudgeVerdict, PartSpec, SampleScore, Score
 
 HEALTHBENCH = [
@@ -255,6 +256,7 @@ def test_order_and_form_of_a_reply_make_no_difference(met: list[bool], data: st.
 def test_a_rubric_is_the_shipped_evaluator_that_asks_in_parts() -> None:
     rubric = PartSpec("RubricEvaluator", {"criteria": ["Short"]})
     assert isinstance(evaluator_in_parts(rubric), RubricEvaluator)
+    assert EVALUATORS.get("ais_prompt.judges.rubric.RubricEvaluator") is RubricEvaluator  # its first home
     for other in ("GenericLLMEvaluator", "AccEvaluator", "own.Parts"):
         assert evaluator_in_parts(PartSpec(other)) is None
     with pytest.raises(ConfigError):
