@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.metrics.aggregate import (
         AnswerCounts,
         Estimate,
+        clipped_score,
         estimated_means,
         exact,
         exact_mean,

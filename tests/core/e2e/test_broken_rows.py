@@ -230,7 +230,7 @@ OTHER_NAMES: Final = {"HumanEvaluator", "MATHEvaluator"}
 def test_every_evaluator_has_a_case() -> None:
     # Other tests of the same process may have registered their own.
     shipped = {name for name, part in EVALUATORS.module_dict.items() if part.__module__.startswith("ais_prompt.")}
-    assert set(EVALUATED) | OF_PEERS | OF_AGENTS | OTHER_NAMES >= shipped >= {"AccEvaluator", "RubricEvaluator"}
+    assert set(EVALUATED) | OF_PEERS | OF_AGENTS | OTHER_NAMES >= shipped >= {"AccEvaluator", "PairwiseEvaluator"}
 
 
 def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place: int) -> dict[str, Any]:

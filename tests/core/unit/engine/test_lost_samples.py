@@ -1,4 +1,4 @@
-"""A run is finished only if each sample has an answer or a failure, and one that makes no progress names its samples."""
+"""A run is finished only if each sample has an answer or a failure; one without progress names its samples."""
 
 from __future__ import annotations
 

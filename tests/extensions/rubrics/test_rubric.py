@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
-from ais_prompt.judges import RubricEvaluator
-from ais_prompt.judges.criteria import Criterion, read_criteria, rubric_score
-from ais_prompt.judges.rubric_replies import read_marks
-from ais_prompt.types import JudgeVerdict, SampleScore, Score
+from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rubric_score
+from ais_prompt.extensions.rubrics.rubric import RubricEvaluator
+from ais_prompt.extensions.rubrics.rubric_replies import read_marks
+from ais_prompt.judges import evaluator_in_parts
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import JudgeVerdict, PartSpec, SampleScore, Score
 
 HEALTHBENCH = [
     {"criterion": "Tells the user to go to a hospital", "points": 10, "tags": ["level:example", "axis:accuracy"]},
@@ -249,3 +251,13 @@ def test_order_and_form_of_a_reply_make_no_difference(met: list[bool], data: st.
     for form in forms:
         part = read_marks(form[: data.draw(st.integers(0, len(form)))])
         assert part.items() <= marks.items()
+
+
+def test_a_rubric_is_the_shipped_evaluator_that_asks_in_parts() -> None:
+    rubric = PartSpec("RubricEvaluator", {"criteria": ["Short"]})
+    assert isinstance(evaluator_in_parts(rubric), RubricEvaluator)
+    assert EVALUATORS.get("ais_prompt.judges.rubric.RubricEvaluator") is RubricEvaluator  # its first home
+    for other in ("GenericLLMEvaluator", "AccEvaluator", "own.Parts"):
+        assert evaluator_in_parts(PartSpec(other)) is None
+    with pytest.raises(ConfigError):
+        evaluator_in_parts(PartSpec("RubricEvaluator", {"criteria": ["Short"], "strict": True}))

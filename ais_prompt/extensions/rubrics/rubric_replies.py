@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ais_prompt.judges.criteria import PARTLY
-from ais_prompt.judges.replies import judge_rating_postprocess, only_tag, without_quotes
+from ais_prompt.extensions.rubrics.criteria import PARTLY
+from ais_prompt.judges import judge_rating_postprocess, only_tag, without_quotes
 from ais_prompt.postprocess import said
 from ais_prompt.utils import decode_own, late
 

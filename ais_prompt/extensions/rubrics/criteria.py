@@ -17,7 +17,7 @@ POINTS: Final = ("points", "weight")
 TAGS: Final = ("tags", "tag", "axis", "category")
 """Keys of a criterion: ours and those of HealthBench, and those of ResearchRubrics."""
 KEYS: Final = (*TEXT, *POINTS, *TAGS, "name", "scale")
-FORM: Final = "write a text, or dict(criterion='...', points=5, tags=['...']); see docs/judges.md"
+FORM: Final = "write a text, or dict(criterion='...', points=5, tags=['...']); see docs/rubrics.md"
 _LONGEST: Final = 80
 """Characters of the name of a criterion; the rest of a longer text is cut."""
 
@@ -50,7 +50,7 @@ class Criterion(Struct, frozen=True):
         """Return how far an answer meets the criterion, from 0 to 1; None if that is no mark of it.
 
         Args:
-            said: True, False, a number, or `PARTLY`.
+            said: True, False, a number, or `PARTLY`; None if nothing was said of it.
             partly: the mark of an answer that meets it partly; None if there is no such mark.
         """
         if said == PARTLY:
@@ -58,7 +58,7 @@ class Criterion(Struct, frozen=True):
         if self.scale is None:
             return float(said) if said in (0, 1) else None
         low, high = self.scale
-        if isinstance(said, bool) or not low <= said <= high:
+        if said is None or isinstance(said, bool) or not low <= said <= high:
             return None
         return float((said - low) / (high - low))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any, Final
@@ -12,12 +12,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.judges.criteria import Criterion, read_criteria, rubric_score
-from ais_prompt.judges.judge_evaluators import majority
-from ais_prompt.judges.rubric_replies import read_mark, read_marks
-from ais_prompt.metrics import Estimate, estimated_means, mean_scores
+from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rubric_score
+from ais_prompt.extensions.rubrics.rubric_replies import read_mark, read_marks
+from ais_prompt.judges import majority
+from ais_prompt.metrics import Estimate, clipped_score, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import JudgeVerdict, PartSpec, SampleScore, Score
+from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
 RUBRIC: Final = "rubric"
 """The metric of a rubric."""
@@ -151,16 +151,21 @@ class RubricEvaluator:
 
     def marks(self, vote: str | float | None, gold: Any) -> list[float | None]:
         """Return how far an answer meets each criterion, from 0 to 1, as one judge says; None where it says nothing."""
-        return [None if mark is None else one.mark(mark, self._partly) for one, mark in self.said(vote, gold)]
+        return [one.mark(said, self._partly) for one, said in self._vote_on_each(vote, gold)]
 
-    def said(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
+    def said(self, vote: str | float | None, gold: Any) -> list[tuple[str, Any]]:
         """Return each criterion with what one judge says of it: True, False, a number, or `PARTLY`.
 
         None stands for a criterion that it leaves out, or of which it says what is no mark.
         """
+        return [
+            (one.shown, None if one.mark(said, self._partly) is None else said)
+            for one, said in self._vote_on_each(vote, gold)
+        ]
+
+    def _vote_on_each(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
         marks = json.loads(vote) if isinstance(vote, str) else {}
-        found = [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
-        return [(one, None if mark is None or one.mark(mark, self._partly) is None else mark) for one, mark in found]
+        return [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
 
     def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
         """Return the values of an answer from the votes of all judges; None if a criterion is left out."""
@@ -185,7 +190,7 @@ class RubricEvaluator:
                 found.append(None if decided is None else float(decided))
         return found
 
-    def by_criterion(self, answer: SampleScore) -> dict[str, float]:
+    def marks_by_name(self, answer: SampleScore) -> dict[str, float]:
         """Return the mark of each criterion of an answer that judges know, by its number from 1, its text and name."""
         known: dict[str, float] = {}
         criteria = self.criteria(answer.gold)
@@ -268,27 +273,6 @@ class RubricEvaluator:
         return {line: fmean(each) for line, each in found.items()}
 
 
-def rubric_of(part: PartSpec | None) -> RubricEvaluator | None:
-    """Return the rubric that an evaluator of a config is; None for other evaluators.
-
-    Raises:
-        ConfigError: its criteria cannot be used.
-    """
-    if part is None or EVALUATORS.shipped.get(part.type) != RubricEvaluator.__module__:
-        return None
-    return RubricEvaluator(**part.args)
-
-
-def clipped_score(score: Score) -> Score:
-    """Return a mean as HealthBench publishes it, with interval and bounds: from 0 to 1, whatever its values are."""
-
-    def clipped(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-        return None if ends is None else (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1])))
-
-    value = None if score.value is None else min(1.0, max(0.0, score.value))
-    return replace(score, value=value, interval=clipped(score.interval), bounds=clipped(score.bounds))
-
-
 _ABSENT: Final = Estimate(None, 0.0, 0.0, 0.0)
 
 
@@ -305,25 +289,14 @@ def _lines(criteria: Sequence[Criterion]) -> list[str]:
 
 
 def _line_values(criteria: Sequence[Criterion], marks: Sequence[float | None]) -> dict[str, float]:
-    """Return the value of each line: the mean mark of a criterion, the score of a tag; of what is known alone."""
-    found: dict[str, float] = {}
-    for line, is_tag, members in _members(criteria, marks):
-        value = rubric_score([one for one, _ in members], [mark for _, mark in members]) if is_tag else None
-        if not is_tag:
-            value = fmean(mark for _, mark in members)
-        if value is not None:
-            found[line] = value
-    return found
-
-
-def _members(
-    criteria: Sequence[Criterion], marks: Sequence[float | None]
-) -> Iterator[tuple[str, bool, list[tuple[Criterion, float]]]]:
-    """Yield each line whose marks are all known, whether it is a tag, and its criteria with their marks."""
-    pairs = list(zip(criteria, marks, strict=True))
+    """Return the value of each line whose marks are all known: the mean mark of a criterion, the score of a tag."""
     tags = {tag for one in criteria for tag in one.tags}
+    found: dict[str, float] = {}
     for line in _lines(criteria):
-        members = [(one, mark) for one, mark in pairs if line in _lines([one])]
-        known = [(one, mark) for one, mark in members if mark is not None]
+        members = [(one, mark) for one, mark in zip(criteria, marks, strict=True) if line in _lines([one])]
+        known = [mark for _, mark in members if mark is not None]
         if len(known) == len(members):
-            yield line, line in tags, known
+            value = rubric_score([one for one, _ in members], known) if line in tags else fmean(known)
+            if value is not None:
+                found[line] = value
+    return found
