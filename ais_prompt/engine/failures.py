@@ -233,8 +233,9 @@ class TaskSession:
             return
         self._seen += 1
         self._cut += completion.truncated
-        is_long = (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK  # the end of a short task says so too
-        if self._seen == PILOT and self._cut > MOST_CUT * PILOT and is_long:
+        if self._seen < PILOT or self._cut <= MOST_CUT * PILOT:
+            return
+        if (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK:  # the end of a short task says so too
             self._note(
                 f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
                 f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "
