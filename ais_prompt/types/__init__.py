@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Prompt,
         Prompts,
         Request,
+        ServerFailure,
         ToolCall,
         ToolRun,
         Usage,
