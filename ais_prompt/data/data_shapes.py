@@ -502,7 +502,7 @@ def find_shape(
         found.append(shape)
         look = replace(look, shape=replace(look.shape, **keys))
         if shape.part == "columns":
-            look = replace(look, rows=[flat(row, look.shape.inside) for row in rows])
+            look = replace(look, rows=[flat(row, look.shape.inside) for row in look.rows])
     return look.shape, found
 
 

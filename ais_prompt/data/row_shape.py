@@ -18,7 +18,7 @@ import ast
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -137,6 +137,19 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
             made["shown_answer"] = _shown(made.get(self.shown))
         return made
 
+    def rows(self, rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[dict[str, Any]]:
+        """Yield rows with the columns that this shape makes.
+
+        Raises:
+            DataError: a row is of another shape; it names the row, from 0, of ``where``.
+        """
+        for number, row in enumerate(rows):
+            try:
+                yield self.row(row)
+            except DataError as error:
+                error.where = error.where or f"{where}, row {number}"
+                raise
+
     def options_of(self, row: Mapping[str, Any]) -> list[Option]:
         """Return the options of a row that has been made flat.
 
@@ -219,16 +232,7 @@ def shaped(table: Table, shape: RowShape) -> Table:
     if missing := shape.missing(table.columns):
         what = f"shape names the column {missing[0]!r}, which is not there"
         raise DataError(what, where=where, fix=f"columns: {listed(table.columns)}")
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for number, row in enumerate(table):
-            try:
-                yield shape.row(row)
-            except DataError as error:
-                error.where = error.where or f"{where}, row {number}"
-                raise
-
-    return Table.of_rows(rows(), table.origins)
+    return Table.of_rows(shape.rows(table, where), table.origins)
 
 
 def flat(row: Mapping[str, Any], inside: Sequence[str]) -> dict[str, Any]:
