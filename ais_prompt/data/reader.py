@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +15,7 @@ from ais_prompt.data.samples import LazySamples
 from ais_prompt.data.table import Row, RowIds, Table
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.types import ReaderSpec, Sample
-from ais_prompt.utils import digest, listed
+from ais_prompt.utils import digest, listed, nearest
 
 logger = logging.getLogger(__name__)
 
@@ -96,11 +95,11 @@ def _find(wanted: str, splits: tuple[str, ...], where: str) -> str:
         return wanted
     if len(splits) == 1 and wanted in _ONLY_SPLIT_SERVES_AS:
         return splits[0]
-    near = difflib.get_close_matches(wanted, splits, n=1)
+    near = nearest(wanted, splits)
     raise DataError(
         f"no split {wanted!r} (there {'is' if len(splits) == 1 else 'are'} {listed(map(repr, splits))})",
         where=where,
-        fix=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
+        fix=f"did you mean {near!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
     )
 
 
@@ -183,11 +182,11 @@ class Samples(LazySamples):
 
     def _no_column(self, column: str, key: str) -> DataError:
         has = listed(map(repr, self._table.columns))
-        near = difflib.get_close_matches(column, self._table.columns, n=1)
+        near = nearest(column, self._table.columns)
         return DataError(
             f"no column {column!r} (it has {has})",
             where=listed(self._table.origins),
-            fix=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
+            fix=(f"did you mean {near!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
         )
 
 
