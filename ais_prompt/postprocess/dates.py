@@ -48,7 +48,7 @@ def date_postprocess(text: str) -> Extraction | None:
     found = strongest(_candidates(source.text), source.text)
     if not found or (found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1):
         return None
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    return found[-1].extraction(source)
 
 
 def to_date(value: Any) -> str | None:
