@@ -80,7 +80,7 @@ class Verdicts:
 
     def _about_rivals(self, rivals: Rivals, sample: SampleScore, prediction: Prediction) -> Iterator[Replies]:
         own = self._task.spec.model.abbr
-        for rival in rivals.of(sample.sample_id, len(prediction.earlier)):
+        for rival in rivals.of(prediction):
             names = zip((own, rival.model), rivals.question_ids(sample, prediction, rival), strict=True)
             asked = [(self._all(model), question) for model, question in names]
             for judge in (one.abbr for one in self._judge.models):
