@@ -5,7 +5,7 @@ A failure is a value (`Failure`), never an empty text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
@@ -452,3 +452,20 @@ def requests_of(trajectory: Sequence[ModelCall]) -> list[tuple[list[Mapping[str,
         fields = fields if call.fields is None else call.fields
         found.append((messages, fields))
     return found
+
+
+def total_usage(trajectory: Iterable[ModelCall]) -> Usage:
+    """Return the tokens of all requests; None for a count that no answer has."""
+    usages = [call.completion.usage for call in trajectory]
+
+    def added(name: str) -> int | None:
+        counts = [count for usage in usages if (count := getattr(usage, name)) is not None]
+        return sum(counts) if counts else None
+
+    return Usage(
+        added("prompt_tokens"),
+        added("completion_tokens"),
+        added("reasoning_tokens"),
+        added("cached_tokens"),
+        added("cache_write_tokens"),
+    )
