@@ -11,7 +11,7 @@ from ais_prompt.types import Completion, ModelCall, ToolCall
 from ais_prompt.utils import CALL, RESULT
 
 
-class Turn(Struct, frozen=True):
+class SeenTurn(Struct, frozen=True):
     """One message of a conversation that the agent sees.
 
     Attributes:
@@ -31,7 +31,7 @@ class Turn(Struct, frozen=True):
     cost: float | None = None
 
 
-def requests_in(turns: Iterable[Turn], model: str) -> tuple[ModelCall, ...]:
+def requests_in(turns: Iterable[SeenTurn], model: str) -> tuple[ModelCall, ...]:
     """Return a request for each answer of the model, with all messages before it.
 
     Args:
@@ -49,7 +49,7 @@ def requests_in(turns: Iterable[Turn], model: str) -> tuple[ModelCall, ...]:
     return tuple(found)
 
 
-def _content(turn: Turn) -> str | list[dict[str, Any]]:
+def _content(turn: SeenTurn) -> str | list[dict[str, Any]]:
     if turn.call_id:
         return [{"type": RESULT, "id": turn.call_id, "text": turn.text}]
     if not turn.calls:

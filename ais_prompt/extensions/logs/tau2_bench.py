@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs.conversations import Turn, requests_in
+from ais_prompt.extensions.logs.conversations import SeenTurn, requests_in
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import completion_of, decoding_of, number_of
 from ais_prompt.extensions.logs.tau_bench import (
@@ -148,21 +148,21 @@ def _question(task: Mapping[str, Any]) -> str:
     return "\n".join(str(line) for line in lines if line)
 
 
-def _turn(message: Mapping[str, Any]) -> Turn | None:
+def _turn(message: Mapping[str, Any]) -> SeenTurn | None:
     """Return a message; None if the agent does not see it: calls of the user, and their results."""
     role, text = str(message["role"]), str(message.get("content") or "")
     if role == "tool":
-        return Turn(role, text, call_id=str(message["id"])) if message.get("requestor") != "user" else None
+        return SeenTurn(role, text, call_id=str(message["id"])) if message.get("requestor") != "user" else None
     calls = message.get("tool_calls") or ()
     if role != "assistant":
-        return None if calls else Turn(role, text)
+        return None if calls else SeenTurn(role, text)
     named = tuple((str(one["id"]), _call(one)) for one in calls)
     usage = mapping(message, "usage")
     if not calls and not usage and not message.get("raw_data"):  # the greeting, which no model wrote
-        return Turn(role, text)
+        return SeenTurn(role, text)
     counts = {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
     answer = answer_of(text, named, counts, message.get("generation_time_seconds"))
-    return Turn(role, text, named, answer=answer, cost=number_of(message.get("cost")))
+    return SeenTurn(role, text, named, answer=answer, cost=number_of(message.get("cost")))
 
 
 def _call(call: Mapping[str, Any]) -> ToolCall:

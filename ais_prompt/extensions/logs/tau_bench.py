@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs.conversations import Turn, requests_in
+from ais_prompt.extensions.logs.conversations import SeenTurn, requests_in
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import completion_of, number_of, text_and_reasoning
 from ais_prompt.metrics import pass_hat_k
@@ -71,12 +71,12 @@ def calls_as_text(actions: Any, arguments: str) -> list[str]:
     return [f"{one.get('name')} {json.dumps(one.get(arguments), ensure_ascii=False)}" for one in found]
 
 
-def last_text(turns: Sequence[Turn]) -> str:
+def last_text(turns: Sequence[SeenTurn]) -> str:
     """Return the last text of the agent; empty if it wrote none."""
     return next((one.text for one in reversed(turns) if one.role == "assistant" and one.text), "")
 
 
-def first_prompt(turns: Sequence[Turn]) -> tuple[ChatMessage, ...]:
+def first_prompt(turns: Sequence[SeenTurn]) -> tuple[ChatMessage, ...]:
     """Return the messages before the first answer of the model."""
     first = next((place for place, one in enumerate(turns) if one.answer is not None), 0)
     return tuple(ChatMessage(one.role, one.text) for one in turns[:first])
@@ -97,16 +97,16 @@ def _answer(trial: Mapping[str, Any]) -> LoggedAnswer:
     )
 
 
-def _turn(message: Mapping[str, Any]) -> Turn:
+def _turn(message: Mapping[str, Any]) -> SeenTurn:
     text, _ = text_and_reasoning(message.get("content"))
     role = str(message["role"])
     if role == "tool":
-        return Turn(role, text, call_id=str(message.get("tool_call_id") or message.get("name")))
+        return SeenTurn(role, text, call_id=str(message.get("tool_call_id") or message.get("name")))
     if role != "assistant":
-        return Turn(role, text)
+        return SeenTurn(role, text)
     functions = [(str(one.get("id")), mapping(one, "function")) for one in message.get("tool_calls") or ()]
     calls = tuple((name, ToolCall(str(one.get("name")), str(one.get("arguments")))) for name, one in functions)
-    return Turn(role, text, calls, answer=answer_of(text, calls))
+    return SeenTurn(role, text, calls, answer=answer_of(text, calls))
 
 
 def answer_of(text: str, calls: Sequence[tuple[str, ToolCall]], usage: Any = None, seconds: Any = None) -> Completion:
