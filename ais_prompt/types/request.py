@@ -180,6 +180,8 @@ class Request(Struct, frozen=True):
         step: number of the request in the course of one sample of an agent, from 0; None for all others. It is not
             part of `content`, because an agent may ask side by side; the sample is. ``turn`` then counts the earlier
             equal requests of the sample.
+        brought: digest of what the row brings to an agent beside the prompt; empty if it brings nothing. Set by the
+            engine, not by inferencers.
     """
 
     sample_id: str
@@ -190,6 +192,7 @@ class Request(Struct, frozen=True):
     duplicate: int = 0
     retries: str = ""
     step: int | None = None
+    brought: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return everything that determines the answer of a model, as plain JSON values."""
@@ -200,6 +203,7 @@ class Request(Struct, frozen=True):
             "repeat": self.repeat,
             "duplicate": self.duplicate,
             **({} if self.step is None else {"sample": self.sample_id}),
+            **({"brought": self.brought} if self.brought else {}),
         }
 
 
