@@ -69,8 +69,15 @@ class Numbering:
         return self._numbers.get(index, 0)
 
 
-def numbered(conversation: Conversation, index: int, numbering: Numbering) -> Conversation:
-    """Set `Request.duplicate` in all requests of a conversation that was not started yet, about a sample."""
+def numbered(conversation: Conversation, index: int, numbering: Numbering, brought: str = "") -> Conversation:
+    """Set `Request.duplicate` and `Request.brought` in all requests of a conversation that was not started yet.
+
+    Args:
+        conversation: about a sample.
+        index: of the sample.
+        numbering: of equal prompts.
+        brought: by the row of the sample.
+    """
     number = None
     answers = None
     while True:
@@ -80,7 +87,8 @@ def numbered(conversation: Conversation, index: int, numbering: Numbering) -> Co
             return stop.value  # type: ignore[no-any-return]
         if number is None:
             number = numbering.number(index, asked)
-        answers = yield [replace(request, duplicate=number) for request in asked] if number else asked
+        is_marked = number or brought
+        answers = yield [replace(one, duplicate=number, brought=brought) for one in asked] if is_marked else asked
 
 
 def _first_shown(
