@@ -48,7 +48,8 @@ def names_of(one: Extension) -> list[str]:
     keys = (f"models[i].{name}=" for name in one.model_keys)
     measured = (name for mode in one.modes.values() for name in import_object(mode.metrics))
     metrics = (f"--gate {name}" for name in (*measured, *one.metrics))
-    of_run = (*brought, *modes, *options, *sections, *keys, *metrics)
+    gates = (f"--gate {name}" for name in one.gates)
+    of_run = (*brought, *modes, *options, *sections, *keys, *metrics, *gates)
     return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 

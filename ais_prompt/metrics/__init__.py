@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.metrics.aggregate import (
         AnswerCounts,
         Estimate,
+        clipped_score,
         estimated_means,
         exact,
         exact_mean,
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
-    from ais_prompt.metrics.selection import exchanged, is_in_half, optimism
     from ais_prompt.metrics.simultaneous import Simultaneous, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,
