@@ -57,14 +57,6 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.document import CompareDocument, comparison_json, together_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.holdout import held_out
-    from ais_prompt.comparison.near_copies import (
-        LEAST_OVERLAP,
-        LEAST_WORDS,
-        MAX_COMPARED,
-        NearCopy,
-        find_near_copies,
-        likeliest,
-    )
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -85,6 +77,5 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
     from ais_prompt.comparison.spent import on_front, spent_on
     from ais_prompt.comparison.variant_group import UNITS, Holdout, Spent, Variant, VariantGroup, without_questions
-    from ais_prompt.comparison.words import value_text, words_of
 else:
     __getattr__, __dir__ = offered(__name__)
