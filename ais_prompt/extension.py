@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 __all__ = ["Extension", "Step", "VerbEntry"]
 """What a package of your own needs; the rest is for the core."""
@@ -25,9 +25,12 @@ Step: TypeAlias = Literal[
     "audit",
     "begin",
     "benchmarks",
+    "beside_scores",
     "check",
     "command_line",
     "compare",
+    "compare_within",
+    "compared_variants",
     "config_trees",
     "entries",
     "find_data",
@@ -38,6 +41,7 @@ Step: TypeAlias = Literal[
     "near_copies",
     "open_log",
     "pages",
+    "print_question",
     "shown",
     "source",
     "status",
@@ -66,10 +70,20 @@ STEPS: Final[Mapping[Step, str]] = {
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
     "`aisprompt view` below the address of the run; all are called",
+    "beside_scores": "(path of the run folder, its plan, options of extensions, console of rich) -> a "
+    "`ais_prompt.comparison.FurtherComparison` of its tasks, in place of the differences of two models; None if there "
+    "is nothing to compare",
     "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
     "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
     "all are called",
+    "compare_within": "(values of the options of `aisprompt compare`, by name) -> a "
+    "`ais_prompt.comparison.FurtherComparison` of what is in one run, in place of that of two; None if no option asks "
+    "for it",
+    "compared_variants": "(path of the run folder, share of the questions on which a variant is chosen, or None) -> "
+    "what `Run.variants` returns",
+    "print_question": "(one question as several tasks ask it, the prompts of each as `ais_prompt.preview.print_sample` "
+    "takes them, console of rich, whether origins are shown) -> True if it is printed; None if each is printed alone",
     "begin": "(run folder, its plan, mode of `run`) -> nothing, before a model is asked; an error ends the run; all "
     "are called",
     "model": "(`ModelSpec`, the model that is built of it) -> the model that takes its place, or None",
@@ -85,10 +99,9 @@ STEPS: Final[Mapping[Step, str]] = {
 }
 """Step → its function. Of those that are not all called, the first that has an answer counts, shipped ones first."""
 
-Place: TypeAlias = Literal["config", "stored", "names", "view"]
-"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, and
-the one that shows a run in the browser."""
-PLACES: Final[tuple[Place, ...]] = get_args(Place)
+Place: TypeAlias = Literal["config", "stored", "names", "view", "scored", "compare"]
+"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, the
+one that shows a run in the browser, those that end with scores and gates, and the one that compares runs."""
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -161,6 +174,23 @@ class ModeEntry(NamedTuple):
         return self._replace(**homes)
 
 
+class GateEntry(NamedTuple):
+    """Gates of a name that is no metric, such as ``NAME >= 80%``.
+
+    Attributes:
+        decide: ``module:name`` of (gates of this name, path of the run folder, options of extensions) -> a
+            `ais_prompt.types.Verdict` for each model and dataset that a gate concerns.
+        fault: ``module:name`` of (spec of the run) -> why it can have no such gate, and the fix; None if it can.
+    """
+
+    decide: str
+    fault: str
+
+    def at(self, package: str) -> GateEntry:
+        """Return the same with the full names of modules, see `Extension.at`."""
+        return GateEntry(*(f"{package}.{home}" for home in self))
+
+
 class SectionEntry(NamedTuple):
     """A section of a config, a dict at the top of its file.
 
@@ -218,6 +248,7 @@ class Extension(NamedTuple):
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
+        gates: name → gates of this name.
         steps: step → ``module:name`` of its function.
     """
 
@@ -232,6 +263,7 @@ class Extension(NamedTuple):
     files: Mapping[str, FileEntry] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
+    gates: Mapping[str, GateEntry] = {}
     options: Mapping[Place, Mapping[str, str]] = {}
     variables: Mapping[str, tuple[str, str]] = {}
     packages: Sequence[str] = ()
@@ -265,6 +297,7 @@ class Extension(NamedTuple):
             },
             logs=full(self.logs),
             exporters=full(self.exporters),
+            gates={name: gate.at(package) for name, gate in self.gates.items()},
             options={place: full(homes) for place, homes in self.options.items()},
             steps=full(self.steps),
         )

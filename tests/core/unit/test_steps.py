@@ -24,10 +24,15 @@ from ais_prompt.types import Prediction, RunSpec
 from tests.support.parts import dataset_spec, write_rows
 
 MANIFEST = """
-from ais_prompt.extension import Extension
+from ais_prompt.extension import Extension, GateEntry
 
 EXTENSION = Extension(
-    options={"config": {"--strange": "acts:strange_option"}},
+    options={
+        "config": {"--strange": "acts:strange_option"},
+        "scored": {"--stranger": "acts:stranger_option"},
+        "compare": {"--strangely": "acts:strangely_option"},
+    },
+    gates={"strangest": GateEntry("acts:decide", "acts:fault")},
     variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
@@ -36,8 +41,11 @@ EXTENSION = Extension(
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
         "check": "acts:check",
+        "beside_scores": "acts:beside_scores",
         "command_line": "acts:command_line",
         "compare": "acts:compare",
+        "compare_within": "acts:compare_within",
+        "compared_variants": "acts:compared_variants",
         "config_trees": "acts:config_trees",
         "entries": "acts:entries",
         "find_data": "acts:find_data",
@@ -48,6 +56,7 @@ EXTENSION = Extension(
         "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
+        "print_question": "acts:print_question",
         "shown": "acts:shown",
         "source": "acts:source",
         "status": "acts:status",
@@ -62,12 +71,24 @@ from pathlib import Path
 import click
 
 from ais_prompt.checks import PromptWarning
+from ais_prompt.comparison import FurtherComparison
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError
 from ais_prompt.store import RunFolder, read_predictions
+from ais_prompt.types import Verdict
 
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
+stranger_option = click.option("--stranger", metavar="WORD")
+strangely_option = click.option("--strangely", is_flag=True)
+
+
+def decide(gates, root, options):
+    return [Verdict(gate.text, root.parent.name, True, f"{options['stranger']} decides") for gate in gates]
+
+
+def fault(spec):
+    return ("a strange name", "call it another") if spec.name == "strange" else None
 
 
 def array_index(environment):
@@ -97,8 +118,33 @@ def check(dataset, examples, faults):
     return [PromptWarning("a stranger looked at the data", dataset.spec.reader.where, "look yourself")]
 
 
+def beside_scores(root, plan, options, console):
+    def show():
+        print("beside the scores", len(plan.tasks), options)
+
+    return FurtherComparison({}, show, False)
+
+
 def compare(before, after):
     return None
+
+
+def compare_within(values):
+    def show():
+        print("within", values["run"])
+
+    return FurtherComparison({}, show, True) if values["strangely"] else None
+
+
+def compared_variants(root, holdout):
+    return []
+
+
+def print_question(samples, console, origins):
+    if origins:
+        return None
+    print("strangely asked", [sample[0].dataset for sample in samples])
+    return True
 
 
 def entries(name):
@@ -273,9 +319,14 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         return done.stdout + done.stderr
 
     assert "--strange FILE" in run("run", "--help-all")
-    assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv")
+    assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv", "--origins")
     assert "models are strange" in run("check", "eval.py")
-    asked = run("run", "eval.py")
+    asked = run("run", "eval.py", "--stranger", "me", "--gate", "strangest >= 3")
     assert "d: strangeness" in asked
     assert "25.0 %" in asked
+    assert "beside the scores 1 {'stranger': 'me'}" in asked
+    assert "ok    strangest >= 3  eval  me decides" in asked
+    assert "a strange name" in run("run", "eval.py", "--set", "run_name=strange", "--gate", "strangest >= 3")
+    assert "within eval" in run("compare", "eval", "--strangely")
+    assert "strangely asked ['d']" in run("view-prompt", "eval.py")
     assert "where the stranger lives" in " ".join(run("describe", "STRANGE_HOME").split())
