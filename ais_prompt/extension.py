@@ -38,6 +38,7 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "known_values",
     "model",
+    "near_copies",
     "open_log",
     "pages",
     "print_question",
@@ -64,6 +65,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
+    "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
     "`aisprompt view` below the address of the run; all are called",
