@@ -238,7 +238,7 @@ class Extension(NamedTuple):
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
-        gates: name → gates of this name.
+        gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
     """
 
