@@ -22,9 +22,11 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 
 Step: TypeAlias = Literal[
     "array_index",
+    "audit",
     "begin",
     "benchmarks",
     "beside_scores",
+    "check",
     "command_line",
     "compare",
     "compare_within",
@@ -47,6 +49,11 @@ Step: TypeAlias = Literal[
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
+    "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
+    "`documents` of the extension have them as `audits`; all are called",
+    "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
+    "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
+    "is noted in the list of faults; all are called",
     "command_line": "(words behind a verb that runs a config, its command) -> words with our options; all are called",
     "config_trees": "() -> list of `ais_prompt.config.ConfigTree`, the configs of other programs; all are called",
     "find_data": "(path or id of data) -> (places where they may be, how to get them), or None; all are called",
@@ -223,7 +230,7 @@ class Extension(NamedTuple):
     Attributes:
         parts: kind of part → name in configs → module that registers it.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
-            the ``options`` of `Options`, for steps.
+            the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.

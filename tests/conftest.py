@@ -49,6 +49,7 @@ SUITE_SECONDS: Final = 2 * 3600
 T = TypeVar("T")
 HAS_TORCH: Final = find_spec("torch") is not None
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each program that a test starts would compile the package again
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads would only wait for each other: the models are tiny
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

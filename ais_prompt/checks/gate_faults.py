@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -15,6 +14,7 @@ from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.steps import brought_gate, mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
+from ais_prompt.utils import nearest
 
 _OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
 
@@ -127,8 +127,8 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
 def _offered_metrics(gate: Gate, known: Sequence[_Metrics]) -> str:
     """Return the metric with the nearest name as a question, or all metrics."""
     names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
-    near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
-    return f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
+    near = nearest(gate.name, [*names, *COUNTS])
+    return f"did you mean {near!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
 
 
 def _faults_of_fraction(gate: Gate) -> Iterator[ConfigError]:

@@ -164,7 +164,7 @@ def _near_copies(
     questions: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> list[tuple[str, str]]:
     """Return pairs of near copies among the samples without a pair; each sample is in one pair."""
-    from ais_prompt.checks import find_near_copies, likeliest
+    from ais_prompt.comparison.near_copies import find_near_copies, likeliest
 
     taken = set(names.values())
     left = [name for name in sides[0] if name not in names and questions[0][name]]

@@ -32,7 +32,7 @@ from ais_prompt.inferencers import (
     ends_task,
     failure_of,
 )
-from ais_prompt.models import former_identities
+from ais_prompt.models import BringsFiles, former_identities
 from ais_prompt.plan import Task, cluster_of
 from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
@@ -146,7 +146,8 @@ def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str
             prediction = _without_answer(task, sample, gap)
         else:
             conversation = task.inferencer.converse(sample, shots, task.context)
-            prediction = yield from numbered(conversation, sample.index, numbering)
+            brought = task.model.brought(sample.fields) if isinstance(task.model, BringsFiles) else ""
+            prediction = yield from numbered(conversation, sample.index, numbering, brought)
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
         failure = Failure(UNUSABLE_ROW, what, where=error.where)

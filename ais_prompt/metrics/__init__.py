@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.metrics.aggregate import (
         AnswerCounts,
         Estimate,
+        clipped_score,
         estimated_means,
         exact,
         exact_mean,
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         standard_error,
         without_truncated,
     )
-    from ais_prompt.metrics.battles import ARENA_RIDGE, Battle, length_control, style_control
+    from ais_prompt.metrics.battles import ARENA_RIDGE, Battle, arena_hard_style, length_control, style_control
     from ais_prompt.metrics.bootstrap import SumsDifference, bootstrap_interval, sums_difference
     from ais_prompt.metrics.bradley_terry import POSITION
     from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop

@@ -52,9 +52,9 @@ def style_control(
 ) -> Array:
     """Return the covariates of Chatbot Arena's style control: relative differences, standardized.
 
-    Each is ``(a - b) / (a + b + 1)``, less its mean over all battles, divided by its standard deviation. Arena-Hard and
-    OpenCompass's ``CompassArenaBradleyTerrySummarizer`` use the same formula, with the counts of tokens, Markdown
-    headers, list items and bold texts, and `ARENA_RIDGE`.
+    Each is ``(a - b) / (a + b + 1)``, less its mean over all battles, divided by its standard deviation. The first
+    version of Arena-Hard and OpenCompass's ``CompassArenaBradleyTerrySummarizer`` use the same formula, with the counts
+    of tokens, Markdown headers, list items and bold texts, and `ARENA_RIDGE`; Arena-Hard 2 has `arena_hard_style`.
 
     Source: Li, Angelopoulos and Chiang 2024, "Does Style Matter? Disentangling Style and Substance in Chatbot Arena"
     (LMSYS blog), and FastChat's ``rating_systems.py``.
@@ -65,13 +65,35 @@ def style_control(
     """
     a, b = np.asarray(first, float), np.asarray(second, float)
     relative: Array = (a - b) / (a + b + 1)
-    if not standardize:
-        return relative
-    spread = relative.std(axis=0)
-    standardized: Array = np.divide(
-        relative - relative.mean(axis=0), spread, out=np.zeros_like(relative), where=spread > 0
-    )
-    return standardized
+    return _standardized(relative) if standardize else relative
+
+
+def arena_hard_style(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Array:
+    """Return the covariates of the style control of Arena-Hard 2, standardized.
+
+    The first is the relative difference of the lengths, ``(a - b) / (a + b)``. For the others, counts are divided by
+    the length plus one, and these densities are compared as in `style_control`. There is no prior. Each covariate is
+    divided by its standard deviation over all battles; theirs is that of a sample, so theirs is smaller by a factor of
+    ``sqrt(1 - 1 / battles)``, which changes no rating.
+
+    Source: Arena-Hard-Auto, ``show_result.print_leaderboard_with_style_features``.
+
+    Args:
+        first, second: length and counts of the answers of each battle; shape (battles, 1 + counts).
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    lengths = a[:, :1] + b[:, :1]
+    length = np.divide(a[:, :1] - b[:, :1], lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    a, b = a[:, 1:] / (a[:, :1] + 1), b[:, 1:] / (b[:, :1] + 1)
+    return _standardized(np.hstack([length, (a - b) / (a + b + 1)]))
+
+
+def _standardized(values: Array) -> Array:
+    """Return columns less their means, divided by their standard deviations; zeros for a constant column."""
+    spread = values.std(axis=0)
+    centred = values - values.mean(axis=0)
+    found: Array = np.divide(centred, spread, out=np.zeros_like(values), where=spread > 0)
+    return found
 
 
 def records_of(battles: Sequence[Battle]) -> dict[tuple[str, str], tuple[float, int, float]]:

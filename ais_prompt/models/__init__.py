@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         Asker,
         AsyncModel,
         BatchModel,
+        BringsFiles,
         ChecksRequests,
         GathersRequests,
         HasTokenizerPath,

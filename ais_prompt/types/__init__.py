@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Prompt,
         Prompts,
         Request,
+        ServerFailure,
         ToolCall,
         ToolRun,
         Usage,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         prompt_to_json,
         prompts_to_json,
         requests_of,
+        total_usage,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
     from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw

@@ -47,7 +47,8 @@ class RunDocument(Document, kw_only=True):
 class TaskEstimate(Struct, frozen=True):
     """What a task would ask at most, without the tokens of judges; costs are None without a price.
 
-    ``batch_part`` is the part of the costs that batches take; None if it is not known.
+    ``batch_part`` is the part of the costs that batches take; None if it is not known. ``is_least`` tells of an agent:
+    it may ask more, since what it asks is known only when it runs.
     """
 
     task: str
@@ -59,6 +60,7 @@ class TaskEstimate(Struct, frozen=True):
     most_cost: float | None = None
     judge_requests: int = 0
     batch_part: float | None = None
+    is_least: bool = False
 
 
 def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:

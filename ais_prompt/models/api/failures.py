@@ -235,11 +235,11 @@ def address_hint(url: str, asked: str, title: str) -> str:
     for path, model in ENDPOINTS.items():
         if base.endswith(f"/{path}"):
             use = "" if path == asked else f", and only {model} speaks to it"
-            return f"; base_url must end before /{path}{use}"
+            return f"base_url must end before /{path}{use}"
     if not base:
-        return "; base_url has no path, most servers want /v1 at its end"
+        return "base_url has no path, most servers want /v1 at its end"
     if asked in ("responses", "messages"):
-        return f"; the server may not have {title}, most have Chat Completions (OpenAIChatModel)"
+        return f"the server may not have {title}, most have Chat Completions (OpenAIChatModel)"
     return ""
 
 
@@ -272,16 +272,15 @@ def option_hint(error: str) -> str:
         error: the message of the server.
     """
     if refuses_system(error):
-        return f"; {SYSTEM_FIX}"
+        return SYSTEM_FIX
     if not _REFUSED.search(error):
         return ""
     if limit := _LIMIT.search(error):
         if not _UNKNOWN.search(error):
-            return "; set another max_out_len"
+            return "set another max_out_len"
         other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
-        return f"; set max_tokens_field={other!r}"
-    found = (advice for field, advice in _OPTIONS.items() if re.search(_named(field), error))
-    return f"; {advice}" if (advice := next(found, "")) else ""
+        return f"set max_tokens_field={other!r}"
+    return next((advice for field, advice in _OPTIONS.items() if re.search(_named(field), error)), "")
 
 
 def _named(field: str) -> str:

@@ -15,7 +15,7 @@ from ais_prompt.report.web.index import Query, SampleIndex, find
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_prompts_html
-from ais_prompt.report.web.run_files import has_scores, newest_scores, rubrics_of, time_of_summary
+from ais_prompt.report.web.run_files import asking_in_parts, has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk
 from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store import RunFolder, read_detail, read_prediction
@@ -153,7 +153,7 @@ class ServedReport:
         prediction, detail = _stored(index, row)
         judged = index.judgements(row["task"], prediction.sample_id)
         dataset = index.overview["tasks"][row["task"]]["dataset"]
-        chunk = SampleChunk(rubrics_of(self.folder).get(dataset, {}) if judged else {})
+        chunk = SampleChunk(asking_in_parts(self.folder).get(dataset, {}) if judged else {})
         chunk.add(prediction, detail, judged)
         for one in beside:
             chunk.add(*_stored(index, one))

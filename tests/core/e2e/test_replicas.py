@@ -154,7 +154,7 @@ def test_a_replica_that_hangs_costs_no_answer(project: Project, servers: tuple[M
     assert process.returncode == 0, err
     assert [line["prediction"] for line in project.predictions()] == [row["answer"] for row in ROWS]
     failed_over = [line for line in project.predictions() if line["completions"][0]["attempts"] > 1]
-    assert {line["completions"][0]["replica"] for line in failed_over} == {one.base_url}
+    assert one.base_url in {line["completions"][0]["replica"] for line in failed_over}
 
 
 def test_the_order_of_replicas_is_no_part_of_the_cache(

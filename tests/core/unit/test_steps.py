@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt import check
+from ais_prompt.checks import check_plan
 from ais_prompt.config import find_shipped, list_shipped, load_config
 from ais_prompt.data import find_data, require_data
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import STEPS, Step
+from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
+from ais_prompt.types import RunSpec
+from tests.support.parts import dataset_spec, write_rows
 
 MANIFEST = """
 from ais_prompt.extension import Extension, GateEntry
@@ -31,8 +36,10 @@ EXTENSION = Extension(
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
+        "audit": "acts:audit",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
+        "check": "acts:check",
         "beside_scores": "acts:beside_scores",
         "command_line": "acts:command_line",
         "compare": "acts:compare",
@@ -61,6 +68,7 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.checks import PromptWarning
 from ais_prompt.comparison import FurtherComparison
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError
@@ -85,12 +93,27 @@ def array_index(environment):
     return None
 
 
+class Audit:
+    def lines(self):
+        return ["a stranger audits"]
+
+
+def audit(plan):
+    return [Audit() for dataset in plan.scorings]
+
+
 def begin(folder, plan, mode):
     print("beginning", folder.root, mode)
 
 
 def benchmarks():
     return "Strange benchmarks", []
+
+
+def check(dataset, examples, faults):
+    if dataset.data.test[0].gold == "strange":
+        faults.note(ConfigError("the first gold is strange", fix="correct it"), dataset.spec.reader.where)
+    return [PromptWarning("a stranger looked at the data", dataset.spec.reader.where, "look yourself")]
 
 
 def beside_scores(root, plan, options, console):
@@ -239,6 +262,32 @@ def test_names_of_a_stranger_are_answered(stranger: Path) -> None:
     with pytest.raises(ConfigError, match=r"strange\.Evaluator is strange"):
         EVALUATORS.get("strange.Evaluator")
     assert first_answer("foreign_name", "option", "--strange", ["b", "a"]).fix == "write one of ['a']"
+
+
+def test_a_stranger_looks_at_the_data(stranger: Path, tmp_path: Path) -> None:
+    spec = dataset_spec(tmp_path / "data")
+    for gold, faults in {"2": [], "strange": ["the first gold is strange"]}.items():
+        write_rows(tmp_path / "data/test.jsonl", [{"question": "1+1=?", "answer": gold}])
+        plan = Plan(RunSpec("run", (), (spec,), tmp_path, None, {}))
+        found = check_plan(plan, lambda path: path, thorough=True)
+        assert [fault.what for fault in found.faults] == faults
+        [warning] = [one for one in found.warnings if "stranger" in one.what]
+        assert (warning.where, warning.fix) == (spec.reader.where, "look yourself")
+
+
+def test_a_stranger_audits(stranger: Path) -> None:
+    dataset = {
+        "type": "LocalDataset",
+        "path": str(stranger / "strange.csv"),
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "inferencer": {"type": "GenInferencer"},
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    found = check({"models": [{"type": "ScriptedModel"}], "datasets": [dataset]}, audit_scorers=True)
+    assert [line for one in found.audits for line in one.lines()].count("a stranger audits") == 1
 
 
 @pytest.mark.process
