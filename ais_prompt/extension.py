@@ -233,7 +233,7 @@ class Extension(NamedTuple):
     Attributes:
         parts: kind of part → name in configs → module that registers it.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
-            the ``options`` of `Options`, for steps.
+            the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.
@@ -248,7 +248,7 @@ class Extension(NamedTuple):
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
-        gates: name → gates of this name.
+        gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
     """
 
