@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.judges import RubricEvaluator
+from ais_prompt.extensions.rubrics.rubric import RubricEvaluator
 from ais_prompt.types import JudgeVerdict, SampleScore
 
-TABLE: Final = json.loads((Path(__file__).parents[3] / "data" / "judgements" / "healthbench.json").read_text("utf-8"))
+TABLE: Final = json.loads((Path(__file__).parents[2] / "data" / "judgements" / "healthbench.json").read_text("utf-8"))
 
 
 def sample(evaluator: RubricEvaluator, number: int, rubric: list[dict[str, Any]], marks: list[bool]) -> SampleScore:
