@@ -54,6 +54,7 @@ EXTENSION = Extension(
         "model": "acts:model",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
+        "rate": "acts:rate",
         "print_question": "acts:print_question",
         "shown": "acts:shown",
         "source": "acts:source",
@@ -188,6 +189,10 @@ def open_log(path):
 
 def pages(*args):
     return {}
+
+
+def rate(battles, **options):
+    return None
 
 
 def source(named):
