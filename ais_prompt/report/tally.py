@@ -383,6 +383,7 @@ def _cost_words(priced: Sequence[RequestEstimate], *, is_least: bool) -> str:
         return f", at least {money(least, currency)}"
     words = f", {money(least, '')} to {money(most, currency)}"
     if all(part is not None for *_, part in costs):
-        least, most = (math.fsum(cost[place] * (cost[2] or 0.0) for cost in costs) for place in (0, 1))
+        least = math.fsum(cost[0] * (cost[2] or 0.0) for cost in costs)
+        most = math.fsum(cost[1] * (cost[2] or 0.0) for cost in costs)
         words += f" (in batches {money(least, '')} to {money(most, currency)})"
     return words
