@@ -41,6 +41,7 @@ Step: TypeAlias = Literal[
     "near_copies",
     "open_log",
     "pages",
+    "rate",
     "print_question",
     "shown",
     "source",
@@ -73,6 +74,10 @@ STEPS: Final[Mapping[Step, str]] = {
     "beside_scores": "(path of the run folder, its plan, options of extensions, console of rich) -> a "
     "`ais_prompt.comparison.FurtherComparison` of its tasks, in place of the differences of two models; None if there "
     "is nothing to compare",
+    "rate": "(battles of models, each a tuple: model shown first, other model, points of the first, question, values "
+    "of covariates; keywords `features`, the names of the covariates, `position`, `ties`, `anchor`, `ridge` and "
+    "`resamples`) -> the ratings: `models`, the best first, with `model`, `rating` in log odds, its `interval` and the "
+    "number of `battles`, and `effects` of the covariates, with `name` and `value`",
     "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
     "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "

@@ -56,6 +56,7 @@ EXTENSION = Extension(
         "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
+        "rate": "acts:rate",
         "print_question": "acts:print_question",
         "shown": "acts:shown",
         "source": "acts:source",
@@ -194,6 +195,10 @@ def open_log(path):
 
 def pages(*args):
     return {}
+
+
+def rate(battles, **options):
+    return None
 
 
 def source(named):
