@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.report.answer_reading import LostAnswers, better_readings, describe, describe_audits, lost_answers
+    from ais_prompt.report.answer_reading import (
+        LostAnswers,
+        better_readings,
+        describe,
+        describe_audits,
+        lost_answers,
+        reasons_of,
+    )
     from ais_prompt.report.frames import SAMPLE_COLUMNS, sample_rows, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix

@@ -14,7 +14,7 @@ from ais_prompt.report.score_notes import NAMED, WORDS
 from ais_prompt.scoring import NOTHING_FOUND, UNUSABLE_GOLD, TaskOutcome, value
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.types import STATUSES, Prediction
-from ais_prompt.utils import counted, listed, printable
+from ais_prompt.utils import counted, listed, printable, shortened
 
 if TYPE_CHECKING:
     from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
@@ -86,7 +86,9 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         if not (count := sum(counts)):
             continue
         worst = tasks[counts.index(max(counts))][0]
-        example = "" if status == "truncated" else _reasons(outcomes, status)
+        reasons = {} if status == "truncated" else reasons_of(outcomes, status)
+        odd = {why: number for why, number in reasons.items() if why not in (UNUSABLE_GOLD, NOTHING_FOUND)}
+        example = listed((f"{why} {number}" for why, number in odd.items()), NAMED)
         if status == "unparsed" and not example:
             example = repr(_first(folder, worst))
         yield LostAnswers(WORDS[status], count, example)
@@ -147,15 +149,15 @@ def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:
     return read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
 
 
-def _reasons(tasks: Iterable[TaskOutcome], status: str) -> str:
-    """Return why answers failed, ``timeout 3, http_500 1``, or are unparsed, but for the ordinary reason."""
+def reasons_of(tasks: Iterable[TaskOutcome], status: str) -> dict[str, int]:
+    """Return why answers are in a state, such as ``timeout`` → 3; the most frequent reason first."""
     found: Counter[str] = Counter()
     for task in tasks:
         for reason, count in task.scores[0].reasons.items() if task.scores else ():
             state, _, why = reason.partition(": ")
-            if state == status and why not in (UNUSABLE_GOLD, NOTHING_FOUND):
+            if state == status:
                 found[why] += count
-    return listed((f"{why} {count}" for why, count in found.most_common()), NAMED)
+    return dict(found.most_common())
 
 
 def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
@@ -170,5 +172,5 @@ def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
 
 
 def _fooled_line(fooled: FooledScorer) -> str:
-    text = fooled.text if len(fooled.text) <= _LONGEST_ANSWER else fooled.text[:_LONGEST_ANSWER] + "…"
+    text = shortened(fooled.text, _LONGEST_ANSWER)
     return f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"
