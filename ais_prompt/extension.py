@@ -255,6 +255,7 @@ class Extension(NamedTuple):
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
         gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
+        metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """
 
     parts: Mapping[str, Mapping[str, str]] = {}
@@ -273,6 +274,7 @@ class Extension(NamedTuple):
     variables: Mapping[str, tuple[str, str]] = {}
     packages: Sequence[str] = ()
     steps: Mapping[Step, str] = {}
+    metrics: Sequence[str] = ()
 
     def at(self, package: str) -> Extension:
         """Return the same with the full names of modules.

@@ -24,6 +24,11 @@ def metrics_of_modes() -> Mapping[str, frozenset[str]]:
     return {name: import_object(mode.metrics) for one in extensions() for name, mode in one.modes.items()}
 
 
+def known_metrics() -> list[str]:
+    """Return the metrics of the step ``known_values``, with which extensions score datasets without golds."""
+    return [name for one in extensions() for name in one.metrics]
+
+
 def mode_of_metric(metric: str) -> str | None:
     """Return the first mode that measures a metric; None for metrics of scores."""
     return next((mode for mode, metrics in metrics_of_modes().items() if metric in metrics), None)

@@ -120,10 +120,11 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     if output is not None:
         made = make_baselines(stored)
         write_baseline(Path(output), made)
-        samples = sum(len(task.values) for task in made.tasks)
-        offer(file=output, samples=samples, datasets=len(made.tasks))
+        samples = sum(len(task.values) for task in made.tasks if not task.evaluator)
+        datasets = len({(task.model, task.dataset) for task in made.tasks})
+        offer(file=output, samples=samples, datasets=datasets)
         if not wants_json():
-            origin = f"{counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}"
+            origin = f"{counted(samples, 'sample')} of {counted(datasets, 'dataset')}, from {made.run}"
             echo(f"{output}: {origin}\n{alarm_words(made.tasks, made.runs)}")
     if advise:
         advice = advise_gates(stored, alarms)

@@ -96,7 +96,7 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
     return {
         "notes": list(found.notes),
         "comparisons": [_to_json(one) for one in found.comparisons],
-        "means": [difference_json(one) for one in found.means],
+        "means": [difference_json(one) for one in (*found.means, *found.further_means)],
     }
 
 

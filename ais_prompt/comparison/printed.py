@@ -229,14 +229,14 @@ def _print_table(found: RunComparison, console: Console) -> None:
     comparisons = found.comparisons
     models = {one.model for one in comparisons}
     if not console.is_terminal:
-        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means)]
+        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means, *found.further_means)]
         print_table(_COLUMNS, [list(row.values()) for row in rows], console)
         return
     if len(models) == 1:
         _print_line(Text(printable(f"model: {next(iter(models))}")), console)
     is_grouped = len(comparisons) > FEW
     columns = [column for column in _COLUMNS if column is not _MODEL or not (is_grouped or len(models) == 1)]
-    means = [one for one in found.means if not one.dataset]
+    means = [one for one in (*found.means, *found.further_means) if not one.dataset]
     few = [*(_cells(one, _name(one)) for one in comparisons), *(_cells(one, _name(one), "bold") for one in means)]
     rows = list(_grouped(found)) if is_grouped else few
     lines = [[row[column] for column in columns] for row in rows]

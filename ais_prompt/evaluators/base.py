@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
 from ais_prompt.parts import KeptChecks
-from ais_prompt.types import AgentStep, Completion, JudgeVerdict, SampleScore, Score, lower_is_better
+from ais_prompt.types import AgentStep, Completion, GeneratedToken, JudgeVerdict, SampleScore, Score, lower_is_better
 from ais_prompt.utils import is_missing
 
 
@@ -340,6 +340,26 @@ class AsksInParts(Protocol, metaclass=KeptChecks):
         """Return the mark, from 0 to 1, of each part of an answer on which the judges decide.
 
         A part may have several names: those by which labels of people mean it.
+        """
+
+
+@runtime_checkable
+class ReadsTokens(Protocol, metaclass=KeptChecks):
+    """A `JudgeEvaluator` that reads how likely other tokens were in the reply of a judge.
+
+    Attributes:
+        top_logprobs: how many of the likeliest tokens the judges are asked for in the place of each token; None reads
+            the text alone.
+    """
+
+    top_logprobs: int | None
+
+    def verdict_of_tokens(self, text: str, tokens: Sequence[GeneratedToken]) -> str | None:
+        """Return the verdict in a reply, as `JudgeEvaluator.verdict` does.
+
+        Args:
+            text: the reply.
+            tokens: what the judge generated; it may have reasoning before the text.
         """
 
 

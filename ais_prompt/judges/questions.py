@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.data import Dataset
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion
+from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion, ReadsTokens
 from ais_prompt.plan import PlannedDataset, Task, built_once
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import (
@@ -217,12 +217,19 @@ def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
         ice_template=None,
         prompt_template=judge_prompt(judge, judged),
         retriever=PartSpec("ZeroRetriever", where=judge.where),
-        inferencer=PartSpec("GenInferencer", where=judge.where),
+        inferencer=PartSpec("GenInferencer", _fields_of_replies(judged.evaluator), where=judge.where),
         where=judge.where,
     )
     # Without an output column nothing is hidden: the judge may see the gold.
     reader = replace(dataset.reader, output_column=None)
     return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
+
+
+def _fields_of_replies(evaluator: Evaluator | None) -> dict[str, Any]:
+    """Return what an evaluator needs of the judges beside their text, as arguments of the inferencer."""
+    if isinstance(evaluator, ReadsTokens) and evaluator.top_logprobs is not None:
+        return {"top_logprobs": evaluator.top_logprobs}
+    return {}
 
 
 def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Execution,
         Failure,
         FinishReason,
+        GeneratedToken,
         LeftFile,
         Likelihood,
         LikelihoodQuery,

@@ -46,7 +46,8 @@ class Gate(Struct, frozen=True):
     Attributes:
         text: the condition as the user wrote it.
         pattern: which datasets (``gsm8k*``), or models and datasets (``demo/*``), it covers.
-        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted.
+        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted. ``drop`` and
+            ``each`` are about the headline, ``NAME.drop`` and ``NAME.each`` about a further evaluator.
         comparator: compares the value with the limit.
         limit: the number as written: in the metric's own unit, a number of answers, or percent.
         percent: whether the limit was written in percent.
@@ -66,12 +67,20 @@ class Gate(Struct, frozen=True):
     @property
     def limits_drop(self) -> bool:
         """Whether the gate limits the drop of a metric against the baseline."""
-        return self.name == DROP and self.confidence is not None
+        return self._is(DROP) and self.confidence is not None
 
     @property
     def holds_each(self) -> bool:
         """Whether the gate is about every sample, not about a mean."""
-        return self.name == EACH
+        return self._is(EACH)
+
+    @property
+    def evaluator(self) -> str:
+        """Name of the further evaluator whose drop or samples the gate is about; empty for the headline."""
+        return self.name.rpartition(".")[0] if self.limits_drop or self.holds_each else ""
+
+    def _is(self, kind: str) -> bool:
+        return self.name.rpartition(".")[2] == kind
 
     @property
     def needs_samples(self) -> bool:

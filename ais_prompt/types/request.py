@@ -327,6 +327,20 @@ class ServerFailure(Failure, frozen=True):
         return cls(kind, message, fatal, words=words, address=address, hint=hint)
 
 
+class GeneratedToken(Struct, frozen=True):
+    """A token of a generated answer.
+
+    Attributes:
+        text: of the token; tokens that share a character may have others than the answer.
+        log_prob: its log-probability in nats.
+        alternatives: text of each of the likeliest tokens in its place → log-probability; it may be one of them.
+    """
+
+    text: str
+    log_prob: float
+    alternatives: Mapping[str, float] = {}
+
+
 class Completion(Struct, frozen=True):
     """The answer to one request, or its failure.
 
@@ -353,6 +367,8 @@ class Completion(Struct, frozen=True):
             all others.
         trajectory: of an agent, its requests to a model on the way to the answer, in the order of asking.
         files: of an agent, the files that it left.
+        tokens: those of the generated text, reasoning included, if the request asked for their alternatives and the
+            server gives them.
     """
 
     text: str = ""
@@ -374,6 +390,7 @@ class Completion(Struct, frozen=True):
     retried_with: int = 0
     trajectory: tuple[ModelCall, ...] = ()
     files: tuple[LeftFile, ...] = ()
+    tokens: tuple[GeneratedToken, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -402,6 +419,8 @@ class Completion(Struct, frozen=True):
             values["trajectory"] = [call.to_json() for call in self.trajectory]
         if self.files:
             values["files"] = [asdict(file) for file in self.files]
+        if self.tokens:
+            values["tokens"] = [asdict(token) for token in self.tokens]
         return values
 
     @classmethod

@@ -31,4 +31,5 @@ EXTENSION: Final = Extension(
         ),
     },
     steps={"known_values": "label_files:known_values", "pages": "page:pages"},
+    metrics=("label",),
 )

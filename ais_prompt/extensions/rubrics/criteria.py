@@ -46,6 +46,24 @@ class Criterion(Struct, frozen=True):
             self.text if self.scale is None else f"{self.text} (a number from {self.scale[0]:g} to {self.scale[1]:g})"
         )
 
+    def weighed(self, said: Any) -> Any:
+        """Return what a judge said of the criterion as a number, where it is the probability of each rating.
+
+        It is the mean of the ratings on the scale, weighed by their probabilities; without a scale, or if what was said
+        first is not on it, that alone.
+
+        Source: Liu et al. 2023, "G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment", section 2. The
+        probabilities are those of the likeliest tokens, and are divided by their sum.
+        """
+        if not isinstance(said, Mapping):
+            return said
+        first = rating_said(said)
+        weights = {float(rating): weight for rating, weight in said.items()}
+        if self.scale is None or not self.scale[0] <= first <= self.scale[1]:
+            return first
+        known = {rating: weight for rating, weight in weights.items() if self.scale[0] <= rating <= self.scale[1]}
+        return math.fsum(rating * weight for rating, weight in known.items()) / math.fsum(known.values())
+
     def mark(self, said: Any, partly: float | None) -> float | None:
         """Return how far an answer meets the criterion, from 0 to 1; None if that is no mark of it.
 
@@ -61,6 +79,11 @@ class Criterion(Struct, frozen=True):
         if said is None or isinstance(said, bool) or not low <= said <= high:
             return None
         return float((said - low) / (high - low))
+
+
+def rating_said(said: Any) -> Any:
+    """Return what a judge said of a criterion; of probabilities of ratings the first, which is what it said."""
+    return float(next(iter(said))) if isinstance(said, Mapping) else said
 
 
 PARTLY: Final = "partly"

@@ -12,17 +12,20 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.extensions.rubrics.criteria import Criterion, read_criteria, rubric_score
+from ais_prompt.extensions.rubrics.criteria import Criterion, rating_said, read_criteria, rubric_score
 from ais_prompt.extensions.rubrics.rubric_replies import read_mark, read_marks
+from ais_prompt.extensions.rubrics.weighted import MOST_RATING, weights_of_rating
 from ais_prompt.judges import majority
 from ais_prompt.metrics import Estimate, clipped_score, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import JudgeVerdict, SampleScore, Score
+from ais_prompt.types import GeneratedToken, JudgeVerdict, SampleScore, Score
 
 RUBRIC: Final = "rubric"
 """The metric of a rubric."""
 MOST_LINES: Final = 40
 """Most criteria and tags of a column with a line in the results: those that the most questions have."""
+TOP_LOGPROBS: Final = 20
+"""Of the likeliest tokens as many as OpenAI gives in a chat."""
 DISAGREEMENT: Final = "disagreement"
 TOGETHER: Final = (
     "Here is a task, an answer to it, and a list of criteria.\n\n"
@@ -70,9 +73,12 @@ class RubricEvaluator:
             ``output_column`` or one of the ``gold_columns``.
         together: whether one request is about all criteria of an answer, or each about one.
         partly: the mark of a criterion that is met partly, such as 0.5; None does not take it for a mark.
+        weighted: whether a rating is the mean of all ratings of its ``scale``, weighed by their probabilities in the
+            judge's reply, as in G-Eval (Liu et al. 2023, arXiv 2303.16634, section 2, "Scoring Function"). It needs
+            ``together=False``, scales of one digit, and a judge that sends ``top_logprobs``, such as OpenAIChatModel.
 
     Raises:
-        ConfigError: the criteria cannot be used.
+        ConfigError: the criteria cannot be used, or cannot be weighted.
     """
 
     compares: Final = False
@@ -85,6 +91,7 @@ class RubricEvaluator:
         criteria: Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | str,
         together: bool = True,
         partly: float | None = None,
+        weighted: bool = False,
     ) -> None:
         self._column = criteria if isinstance(criteria, str) else ""
         self._fixed: list[Criterion] = []
@@ -96,6 +103,12 @@ class RubricEvaluator:
         self._together = together
         self.judge_prompt = TOGETHER if together else ALONE
         self._partly = partly
+        self.top_logprobs = TOP_LOGPROBS if weighted else None
+        if weighted and together:
+            what = "weighted=True is about the only rating of a reply"
+            raise ConfigError(what, where="together", fix="add together=False: a request for each criterion")
+        if weighted and self._fixed:
+            self._check_scales(self._fixed)
         self.metrics: tuple[str, ...] = (RUBRIC, *_lines(self._fixed))
 
     def parts(self, gold: Any) -> list[dict[str, Any]]:
@@ -105,6 +118,8 @@ class RubricEvaluator:
             DataError: the gold holds no criteria.
         """
         criteria = self.criteria(gold)
+        if self.top_logprobs is not None:
+            self._check_scales(criteria)
         if not self._together:
             return [{"criterion": one.shown} for one in criteria]
         return [{"criteria": "\n".join(f"{number}. {one.shown}" for number, one in enumerate(criteria, 1))}]
@@ -141,6 +156,16 @@ class RubricEvaluator:
             return json.dumps(marks) if (marks := read_marks(text)) else None
         return None if (mark := read_mark(text)) is None else json.dumps({"1": mark})
 
+    def verdict_of_tokens(self, text: str, tokens: Sequence[GeneratedToken]) -> str | None:
+        """Return what a reply says of a criterion as JSON: a rating as the probability of each digit, that said first.
+
+        None if it says nothing, or a rating whose token is not among ``tokens``.
+        """
+        mark = read_mark(text)
+        if isinstance(mark, float):
+            mark = weights_of_rating(text, tokens)
+        return None if mark is None else json.dumps({"1": mark})
+
     def vote(self, verdicts: Sequence[str | None]) -> str | None:
         """Return what one judge says of all criteria as JSON, number → mark; None if it says nothing."""
         if self._together:
@@ -151,21 +176,33 @@ class RubricEvaluator:
 
     def marks(self, vote: str | float | None, gold: Any) -> list[float | None]:
         """Return how far an answer meets each criterion, from 0 to 1, as one judge says; None where it says nothing."""
-        return [one.mark(said, self._partly) for one, said in self._vote_on_each(vote, gold)]
+        return [one.mark(one.weighed(said), self._partly) for one, said in self._vote_on_each(vote, gold)]
 
     def said(self, vote: str | float | None, gold: Any) -> list[tuple[str, Any]]:
         """Return each criterion with what one judge says of it: True, False, a number, or `PARTLY`.
 
         None stands for a criterion that it leaves out, or of which it says what is no mark.
         """
-        return [
-            (one.shown, None if one.mark(said, self._partly) is None else said)
-            for one, said in self._vote_on_each(vote, gold)
-        ]
+        each = [(one, one.weighed(said)) for one, said in self._vote_on_each(vote, gold)]
+        return [(one.shown, None if one.mark(said, self._partly) is None else said) for one, said in each]
 
     def _vote_on_each(self, vote: str | float | None, gold: Any) -> list[tuple[Criterion, Any]]:
         marks = json.loads(vote) if isinstance(vote, str) else {}
         return [(one, marks.get(str(number))) for number, one in enumerate(self.criteria(gold), 1)]
+
+    def _check_scales(self, criteria: Sequence[Criterion]) -> None:
+        """Check that the ratings of all scales are single digits, each a token of its own.
+
+        Raises:
+            ConfigError: they are not, or no criterion has a scale.
+        """
+        scales = [one.scale for one in criteria if one.scale is not None]
+        if not scales:
+            raise ConfigError("no criterion has a scale to be weighted", where="weighted", fix="add scale=[1, 5]")
+        for low, high in scales:
+            if low < 0 or high > MOST_RATING:
+                what = f"the scale from {low:g} to {high:g} cannot be weighted: a rating must be one digit"
+                raise ConfigError(what, where="weighted", fix="use a scale within 0 to 9, such as scale=[1, 5]")
 
     def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
         """Return the values of an answer from the votes of all judges; None if a criterion is left out."""
@@ -264,7 +301,10 @@ class RubricEvaluator:
 
     def _differences(self, answer: SampleScore) -> dict[str, float]:
         """Return for each line the share of its criteria on which the judges of an answer do not agree."""
-        by_judge = [self.marks(one.vote, answer.gold) for one in answer.verdicts]
+        by_judge = [
+            [one.mark(rating_said(said), self._partly) for one, said in self._vote_on_each(verdict.vote, answer.gold)]
+            for verdict in answer.verdicts
+        ]
         found: dict[str, list[float]] = {}
         for one, marks in zip(self.criteria(answer.gold), zip(*by_judge, strict=True), strict=True):
             known = [mark for mark in marks if mark is not None]
