@@ -382,7 +382,8 @@ def _cost_words(priced: Sequence[RequestEstimate], *, is_least: bool) -> str:
     if is_least:
         return f", at least {money(least, currency)}"
     words = f", {money(least, '')} to {money(most, currency)}"
-    if all(part is not None for *_, part in costs):
-        least, most = (math.fsum(cost[place] * (cost[2] or 0.0) for cost in costs) for place in (0, 1))
+    in_batches = [(low * part, high * part) for low, high, part in costs if part is not None]
+    if len(in_batches) == len(costs):
+        least, most = (math.fsum(each) for each in zip(*in_batches, strict=True))
         words += f" (in batches {money(least, '')} to {money(most, currency)})"
     return words
