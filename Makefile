@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Bytecode is kept, also where the environment says otherwise: compiling the tests takes each process ten seconds.
+export PYTHONDONTWRITEBYTECODE =
+
 # The versions of Python that pyproject.toml names beside the lowest, and where one of them is: on the PATH, or by pyenv.
 PYTHONS := 3.12 3.13
 NEWEST := 3.13
@@ -10,7 +13,6 @@ interpreter = $(shell for one in python$1 $${PYENV_ROOT:-$$HOME/.pyenv}/versions
 
 .PHONY: demo demo-real gate quick quick-newest test test-lowest pythons slow slow-tests coverage search real real-servers lint docs dist clean
 
-demo: export PYTHONDONTWRITEBYTECODE =
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
 
@@ -27,8 +29,7 @@ gate: .venv/installed
 		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
 # For every change: about a minute. All tests without one of the markers browser, process, slow, thorough and torch, with
-# few examples of each property. Bytecode is kept, since compiling the tests takes ten seconds.
-quick: export PYTHONDONTWRITEBYTECODE =
+# few examples of each property.
 quick: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --quick
 
@@ -37,7 +38,6 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
 
 # The tests of `make quick` on the newest version of Python that is promised.
-quick-newest: export PYTHONDONTWRITEBYTECODE =
 quick-newest:
 	$(MAKE) python-$(NEWEST) OPTIONS=--quick
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -10,11 +9,12 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import AsksInParts, BatchEvaluator
-from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
-from ais_prompt.steps import mode_of_metric
+from ais_prompt.steps import brought_gate, mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
+from ais_prompt.utils import nearest
 
 _OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
 
@@ -42,10 +42,9 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         yield from _faults_of_claim(gate, spec)
     if gate.limits_drop or mode_of_metric(gate.name):
         return
-    if gate.is_about_best:
-        if not any(task.variant for task in spec.tasks):
-            fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
-            yield _fault(gate, "the run has no variants, so there is no best of them", fix)
+    if (brought := brought_gate(gate.name)) is not None:
+        if (fault := import_object(brought.fault)(spec)) is not None:
+            yield _fault(gate, *fault)
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)
@@ -128,8 +127,8 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
 def _offered_metrics(gate: Gate, known: Sequence[_Metrics]) -> str:
     """Return the metric with the nearest name as a question, or all metrics."""
     names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
-    near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
-    return f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
+    near = nearest(gate.name, [*names, *COUNTS])
+    return f"did you mean {near!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
 
 
 def _faults_of_fraction(gate: Gate) -> Iterator[ConfigError]:

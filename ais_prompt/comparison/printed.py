@@ -58,12 +58,12 @@ STARRED: Final = "* p < 0.05 after Holm's correction over {comparisons}"
 
 
 class FurtherComparison(NamedTuple):
-    """What an extension compares of two runs, beside their scores: the result of its step ``compare``.
+    """What an extension compares of two runs beside their scores, or in one run: the result of its steps.
 
     Attributes:
-        fields: of the ``--json`` document of ``compare``; the extension's ``documents`` have their types.
+        fields: of the ``--json`` document; the extension's ``documents`` have their types.
         show: prints it.
-        is_empty: whether both runs have something of its kind, but nothing could be compared.
+        is_empty: whether nothing could be compared.
     """
 
     fields: Mapping[str, Any]

@@ -333,6 +333,15 @@ class AsksInParts(Protocol, metaclass=KeptChecks):
     def marks(self, vote: str | float | None, gold: Any) -> Sequence[float | None]:
         """Return what one judge says of each part, as a number; None where it says nothing."""
 
+    def said(self, vote: str | float | None, gold: Any) -> Sequence[tuple[str, Any]]:
+        """Return the text of each part, with what one judge says of it as a JSON value; None where it says nothing."""
+
+    def marks_by_name(self, answer: SampleScore) -> Mapping[str, float]:
+        """Return the mark, from 0 to 1, of each part of an answer on which the judges decide.
+
+        A part may have several names: those by which labels of people mean it.
+        """
+
 
 @runtime_checkable
 class HasJudgePrompt(Protocol, metaclass=KeptChecks):

@@ -17,6 +17,7 @@ from ais_prompt.data import Dataset
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion
 from ais_prompt.plan import PlannedDataset, Task, built_once
+from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import (
     ChatMessage,
     Content,
@@ -145,7 +146,11 @@ def fields_of_questions(
 
 
 def questions_about(
-    sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool, evaluator: Evaluator | None = None
+    sample: SampleScore,
+    earlier: Sequence[Any] = (),
+    *,
+    compares: bool,
+    evaluator: Evaluator | AsksInParts | None = None,
 ) -> list[str]:
     """Return the ids of the questions to a judge about an answer: one for each of `ORDERS` if two are compared."""
     if compares:
@@ -153,13 +158,26 @@ def questions_about(
     return [question_id(sample, earlier, part=part) for part in parts_of(evaluator, sample.gold)]
 
 
-def parts_of(evaluator: Evaluator | None, gold: Any) -> Sequence[Mapping[str, Any]]:
+def parts_of(evaluator: Evaluator | AsksInParts | None, gold: Any) -> Sequence[Mapping[str, Any]]:
     """Return the further columns of each question about an answer; most evaluators ask one, without any.
 
     Raises:
         DataError: the gold cannot be used.
     """
     return evaluator.parts(gold) if isinstance(evaluator, AsksInParts) else [{}]
+
+
+def evaluator_in_parts(part: PartSpec | None) -> AsksInParts | None:
+    """Return the shipped evaluator of a config that asks in parts; None for others, whose code is not imported.
+
+    Raises:
+        ConfigError: its arguments cannot be used.
+    """
+    if part is None or part.type not in EVALUATORS.shipped:
+        return None
+    kind = EVALUATORS.get(part.type)
+    asks_in_parts = isinstance(kind, type) and issubclass(kind, AsksInParts)
+    return EVALUATORS.make(part.type, part.args) if asks_in_parts else None
 
 
 def question_id(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.report.answer_reading import LostAnswers, better_readings, describe, describe_audits, lost_answers
+    from ais_prompt.report.answer_reading import LostAnswers, better_readings, describe, lost_answers
     from ais_prompt.report.frames import SAMPLE_COLUMNS, sample_rows, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.variant_table import print_variants
     from ais_prompt.report.web.assets import asset, finite_json
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of
-    from ais_prompt.report.web.variant_part import variants_part
     from ais_prompt.report.web.writer import forget_report, write_report
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -382,8 +382,8 @@ def _cost_words(priced: Sequence[RequestEstimate], *, is_least: bool) -> str:
     if is_least:
         return f", at least {money(least, currency)}"
     words = f", {money(least, '')} to {money(most, currency)}"
-    in_batches = [(low * part, high * part) for low, high, part in costs if part is not None]
-    if len(in_batches) == len(costs):
-        least, most = (math.fsum(each) for each in zip(*in_batches, strict=True))
+    if all(part is not None for *_, part in costs):
+        least = math.fsum(cost[0] * (cost[2] or 0.0) for cost in costs)
+        most = math.fsum(cost[1] * (cost[2] or 0.0) for cost in costs)
         words += f" (in batches {money(least, '')} to {money(most, currency)})"
     return words

@@ -19,8 +19,6 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
 
-BEST: Final = "best"
-"""Name of the gate that the best variant of a model on a dataset must meet, by its main metric."""
 
 EACH: Final = "each"
 """Name of the gate that every sample must meet by itself: ``each >= 4 of 5``."""
@@ -76,14 +74,9 @@ class Gate(Struct, frozen=True):
         return self.name == EACH
 
     @property
-    def is_about_best(self) -> bool:
-        """Whether the gate is about the best of several variants."""
-        return self.name == BEST
-
-    @property
     def needs_samples(self) -> bool:
         """Whether the summary is not enough to decide it."""
-        return self.holds_each or self.is_about_best or self.confidence is not None
+        return self.holds_each or self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:

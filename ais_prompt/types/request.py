@@ -303,10 +303,28 @@ class Failure(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; an empty ``where`` is left out."""
-        values = asdict(self)
-        if not self.where:
-            del values["where"]
-        return values
+        values: dict[str, Any] = {"kind": self.kind, "message": self.message, "fatal": self.fatal}
+        return {**values, "where": self.where} if self.where else values
+
+
+class ServerFailure(Failure, frozen=True):
+    """A failure in the words of a server, or of reaching it, with the parts of its message. It is stored without them.
+
+    Attributes:
+        words: what the server says, or the system.
+        address: of the server, without secrets; the message may have more of it.
+        hint: what may be wrong in the config, or which key was sent; empty if nothing is known.
+    """
+
+    words: str = ""
+    address: str = ""
+    hint: str = ""
+
+    @classmethod
+    def of(cls, kind: str, words: str, address: str, hint: str = "", *, fatal: bool = False) -> ServerFailure:
+        """Return the failure whose message has these parts."""
+        message = f"{words} ({address}{'; ' if hint else ''}{hint})"
+        return cls(kind, message, fatal, words=words, address=address, hint=hint)
 
 
 class Completion(Struct, frozen=True):

@@ -38,7 +38,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, debug: b
     from ais_prompt.config import Options
     from ais_prompt.extensions.logs.import_log import import_log
 
-    options = Options(config, work_dir=work_dir, options=given_options(others))
+    options = Options(config, work_dir=work_dir, options=given_options(others, others))
     imported = import_log(log, options, shown_command())
     for note in imported.notes:
         echo(f"note: {one_line(note)}", err=True)

@@ -43,7 +43,7 @@ from ais_prompt.utils import (
 )
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 logger = logging.getLogger(__name__)
 
@@ -66,11 +66,11 @@ class SampleChunk:
     `write_report` embeds chunks in the file, and `ServedReport` makes the chunk of a sample when it is opened.
 
     Args:
-        rubrics: folder of an evaluator → the rubric that it is, of the dataset of the samples.
+        asking: folder of an evaluator that asks judges in parts → the evaluator, of the dataset of the samples.
     """
 
-    def __init__(self, rubrics: Mapping[str, RubricEvaluator] = MappingProxyType({})) -> None:
-        self._rubrics = rubrics
+    def __init__(self, asking: Mapping[str, AsksInParts] = MappingProxyType({})) -> None:
+        self._asking = asking
         self.lines = Lines()
         self.samples: list[dict[str, Any]] = []
 
@@ -82,7 +82,7 @@ class SampleChunk:
             detail: its score; None if it was not scored.
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
-        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._rubrics))
+        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._asking))
 
     def to_json(self) -> dict[str, Any]:
         """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
@@ -94,7 +94,7 @@ def _sample(
     detail: SampleScore | None,
     lines: Lines,
     judgements: Sequence[Judgement],
-    rubrics: Mapping[str, RubricEvaluator],
+    asking: Mapping[str, AsksInParts],
 ) -> dict[str, Any]:
     return {
         "requests": _requests(prediction, lines),
@@ -113,7 +113,7 @@ def _sample(
         "judgements": [
             request
             for one in judgements
-            for request in _judgement(one, detail, prediction, lines, rubrics.get(one.evaluator))
+            for request in _judgement(one, detail, prediction, lines, asking.get(one.evaluator))
         ],
     }
 
@@ -129,14 +129,14 @@ def _judgement(
     detail: SampleScore | None,
     prediction: Prediction,
     lines: Lines,
-    rubric: RubricEvaluator | None,
+    asking: AsksInParts | None,
 ) -> list[dict[str, Any]]:
     """Return what a judge was asked, with its name, its verdict and whether the reference answer came first.
 
-    By a rubric, ``criteria`` has what the reply says of each.
+    Of an evaluator that asks in parts, ``criteria`` has what the reply says of each.
     """
     verdict, swapped = judgement.verdict_of(detail, prediction)
-    criteria = [] if rubric is None else judgement.said_of_criteria(detail, prediction, rubric)
+    criteria = [] if asking is None else judgement.said_of_parts(detail, prediction, asking)
     said = [{"criterion": lines.add(text), "said": one} for text, one in criteria]
     names = {"judge": judgement.judge, "evaluator": judgement.evaluator}
     more = {**names, "verdict": verdict, "swapped": swapped, "criteria": said}
@@ -324,23 +324,22 @@ class Judgement(Struct, frozen=True):
         one, _, place = found
         return (one.orders[place] if one.orders else one.vote), bool(place)
 
-    def said_of_criteria(
-        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator
-    ) -> list[tuple[str, Any]]:
-        """Return each criterion that the reply is about, with what it says of it as far as the score has it.
+    def said_of_parts(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts
+    ) -> Sequence[tuple[str, Any]]:
+        """Return each part that the reply is about, with what it says of it as far as the score has it.
 
-        That is as in `RubricEvaluator.said`; none if the score is of another reply.
+        That is as in `AsksInParts.said`; none if the score is of another reply.
         """
-        with suppress(AisPromptError):  # the gold holds no criteria
-            if found := self._found(score, prediction, rubric):
+        with suppress(AisPromptError):  # the gold cannot be used
+            if found := self._found(score, prediction, asking):
                 one, answer, place = found
-                said = rubric.said(one.vote, answer.gold)
-                about = said if len(rubric.parts(answer.gold)) == 1 else said[place : place + 1]
-                return [(criterion.shown, mark) for criterion, mark in about]
+                said = asking.said(one.vote, answer.gold)
+                return said if len(asking.parts(answer.gold)) == 1 else said[place : place + 1]
         return []
 
     def _found(
-        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator | None = None
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts | None = None
     ) -> tuple[JudgeVerdict, SampleScore, int] | None:
         """Return the verdict of the judge, the answer that it is about, and the place of the reply in it."""
         from ais_prompt.judges import questions_about
@@ -349,7 +348,7 @@ class Judgement(Struct, frozen=True):
             score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
         for answer, earlier in _judged_answers(score, prediction) if score else ():
             for one in answer.verdicts:
-                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=rubric)
+                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=asking)
                 if safe_name(one.judge) == self.judge and self.said.sample_id in names:
                     return one, answer, names.index(self.said.sample_id)
         return None
