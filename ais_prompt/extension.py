@@ -38,8 +38,10 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "known_values",
     "model",
+    "near_copies",
     "open_log",
     "pages",
+    "rate",
     "print_question",
     "shown",
     "source",
@@ -64,12 +66,18 @@ STEPS: Final[Mapping[Step, str]] = {
     "of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
+    "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
     "`aisprompt view` below the address of the run; all are called",
     "beside_scores": "(path of the run folder, its plan, options of extensions, console of rich) -> a "
     "`ais_prompt.comparison.FurtherComparison` of its tasks, in place of the differences of two models; None if there "
     "is nothing to compare",
+    "rate": "(battles of models, each a tuple: model shown first, other model, points of the first, question, values "
+    "of covariates; keywords `features`, the names of the covariates, `position`, `ties`, `anchor`, `ridge` and "
+    "`resamples`) -> the ratings: `models`, the best first, with `model`, `rating` in log odds, its `interval` and the "
+    "number of `battles`, and `effects` of the covariates, with `name` and `value`",
     "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
     "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
@@ -230,7 +238,7 @@ class Extension(NamedTuple):
     Attributes:
         parts: kind of part → name in configs → module that registers it.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
-            the ``options`` of `Options`, for steps.
+            the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.
@@ -245,7 +253,7 @@ class Extension(NamedTuple):
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
-        gates: name → gates of this name.
+        gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
         metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """

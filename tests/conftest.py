@@ -205,6 +205,19 @@ def server(running_server: MockServer) -> MockServer:
     return running_server
 
 
+@pytest.fixture(scope="session")
+def second_running_server() -> Iterator[MockServer]:
+    with mock_server(lifetime=SUITE_SECONDS) as server:
+        yield server
+
+
+@pytest.fixture
+def second_server(second_running_server: MockServer, server: MockServer) -> MockServer:
+    """A second one beside `server`."""
+    second_running_server.follow()
+    return second_running_server
+
+
 @pytest.fixture(autouse=True)
 def no_secrets() -> Iterator[None]:
     """Let no test see the secrets of another one."""

@@ -56,14 +56,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.comparison.document import CompareDocument, comparison_json, together_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
-    from ais_prompt.comparison.near_copies import (
-        LEAST_OVERLAP,
-        LEAST_WORDS,
-        MAX_COMPARED,
-        NearCopy,
-        find_near_copies,
-        likeliest,
-    )
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -82,6 +74,5 @@ if TYPE_CHECKING:
         print_together,
     )
     from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores, have_one_metric
-    from ais_prompt.comparison.words import value_text, words_of
 else:
     __getattr__, __dir__ = offered(__name__)

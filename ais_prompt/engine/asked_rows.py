@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
+from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.types import ChatMessage, Content, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
 from ais_prompt.utils import Occurrences, canonical, texts
 
@@ -67,28 +67,6 @@ class Numbering:
             if number := self._openings.earlier(_opening(asked)):
                 self._numbers[index] = number
         return self._numbers.get(index, 0)
-
-
-def numbered(conversation: Conversation, index: int, numbering: Numbering, brought: str = "") -> Conversation:
-    """Set `Request.duplicate` and `Request.brought` in all requests of a conversation that was not started yet.
-
-    Args:
-        conversation: about a sample.
-        index: of the sample.
-        numbering: of equal prompts.
-        brought: by the row of the sample.
-    """
-    number = None
-    answers = None
-    while True:
-        try:
-            asked = next(conversation) if answers is None else conversation.send(answers)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        if number is None:
-            number = numbering.number(index, asked)
-        is_marked = number or brought
-        answers = yield [replace(one, duplicate=number, brought=brought) for one in asked] if is_marked else asked
 
 
 def _first_shown(

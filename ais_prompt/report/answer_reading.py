@@ -83,7 +83,9 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         if not (count := sum(counts)):
             continue
         worst = tasks[counts.index(max(counts))][0]
-        example = "" if status == "truncated" else _reasons(outcomes, status)
+        reasons = {} if status == "truncated" else reasons_of(outcomes, status)
+        odd = {why: number for why, number in reasons.items() if why not in (UNUSABLE_GOLD, NOTHING_FOUND)}
+        example = listed((f"{why} {number}" for why, number in odd.items()), NAMED)
         if status == "unparsed" and not example:
             example = repr(_first(folder, worst))
         yield LostAnswers(WORDS[status], count, example)
@@ -144,12 +146,12 @@ def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:
     return read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
 
 
-def _reasons(tasks: Iterable[TaskOutcome], status: str) -> str:
-    """Return why answers failed, ``timeout 3, http_500 1``, or are unparsed, but for the ordinary reason."""
+def reasons_of(tasks: Iterable[TaskOutcome], status: str) -> dict[str, int]:
+    """Return why answers are in a state, such as ``timeout`` → 3; the most frequent reason first."""
     found: Counter[str] = Counter()
     for task in tasks:
         for reason, count in task.scores[0].reasons.items() if task.scores else ():
             state, _, why = reason.partition(": ")
-            if state == status and why not in (UNUSABLE_GOLD, NOTHING_FOUND):
+            if state == status:
                 found[why] += count
-    return listed((f"{why} {count}" for why, count in found.most_common()), NAMED)
+    return dict(found.most_common())

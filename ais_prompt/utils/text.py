@@ -67,6 +67,16 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text with at most so many characters; an ellipsis is in place of the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def without_middle(text: str, most: int) -> str:
+    """Return a text with about so many characters, half of them from its end; an ellipsis is in place of the rest."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
 def escaped(text: str) -> str:
     """Do the same as `printable`, but keep secrets."""
     if text.isascii() and text.isprintable():  # nearly all texts, and found out sooner than by a search

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -34,14 +34,14 @@ class CheckResult(Struct, frozen=True):
         warnings: of prompts and data.
         extractions: how well each postprocessor finds the golds of its dataset.
         claims: of the gates.
-        audits: of scorers, if they were asked for.
+        audits: what extensions find by auditing scorers, if that was asked for; each an `ais_prompt.verbs.Audit`.
     """
 
     plan: Plan
     warnings: Sequence[PromptWarning]
     extractions: Sequence[ExtractionTrial]
     claims: Sequence[Claim]
-    audits: Sequence[Audit] = ()
+    audits: Sequence[Any] = ()
 
 
 def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:

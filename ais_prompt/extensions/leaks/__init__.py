@@ -4,4 +4,4 @@ from typing import Final
 
 from ais_prompt.extension import Extension
 
-EXTENSION: Final = Extension(steps={"check": "search:search_leaks"})
+EXTENSION: Final = Extension(steps={"check": "search:search_leaks", "near_copies": "near_copies:pair_near_copies"})

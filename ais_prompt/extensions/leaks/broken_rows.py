@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ais_prompt.comparison import value_text
-from ais_prompt.extensions.leaks.clues import spaced, strange_golds
+from ais_prompt.extensions.leaks.clues import strange_golds
+from ais_prompt.extensions.leaks.words import spaced, value_text
 from ais_prompt.types import Sample
 
 FEW: Final = 0.05

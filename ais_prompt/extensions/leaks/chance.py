@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.comparison import value_text
+from ais_prompt.extensions.leaks.words import value_text
 from ais_prompt.types import Sample
 
 SEED: Final = 20_261_122

@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.comparison import value_text, words_of
 from ais_prompt.extensions.leaks.chance import NOTICEABLE, NOTICEABLE_MOST, Clue, drawn, p_of_hits, p_of_matches
+from ais_prompt.extensions.leaks.words import spaced, value_text
 from ais_prompt.types import Sample
 
 MAX_ROWS: Final = 2_000
@@ -80,11 +80,6 @@ def find_choices(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], gold
         if None not in places:
             return Choices(used, [own[1] for own in options if own], [place for place in places if place is not None])
     return None
-
-
-def spaced(text: str) -> str:
-    """Return the words of a text with a space on both sides of each."""
-    return f" {' '.join(words_of(text))} "
 
 
 def strange_golds(

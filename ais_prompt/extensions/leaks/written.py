@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ais_prompt.checks import NEUTRAL_SHOT, filled_texts, neutral_sample
-from ais_prompt.comparison import value_text, words_of
-from ais_prompt.extensions.leaks.clues import spaced
 from ais_prompt.extensions.leaks.proof import prompt_maker
+from ais_prompt.extensions.leaks.words import spaced, value_text, words_of
 from ais_prompt.inferencers import Inferencer
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Sample

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from ais_prompt.extensions.ratings.fitted_ratings import RatedPair, Ratings, fit_ratings
 from ais_prompt.extensions.ratings.stored_battles import LENGTH, STYLES, Battles, battles_of
-from ais_prompt.metrics import RatedPair, Ratings, fit_ratings
 from ais_prompt.store import RunFolder
 
 Control: TypeAlias = Literal["length", "style"]

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.extensions.ratings.battles import Battle, arena_hard_style, length_control
 from ais_prompt.judges import FIRST, SECOND, TIE, round_of
-from ais_prompt.metrics import Battle, arena_hard_style, length_control
 from ais_prompt.plan import stored_spec
 from ais_prompt.store import RunFolder, read_details
 from ais_prompt.types import DatasetSpec, EvalSpec, ReferenceAnswersSpec, SampleScore

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.parts import key_advice
-from ais_prompt.utils import decode_own, is_missing
+from ais_prompt.utils import decode_own, is_missing, shortened
 
 TEXT: Final = ("criterion", "text", "title")
 POINTS: Final = ("points", "weight")
@@ -166,8 +166,7 @@ def _criterion(value: Any, number: int, *, strict: bool) -> Criterion:
     if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
         raise DataError(f"the tags of criterion {number} are {tags!r:.60}, not a list of texts", fix=FORM)
     text = " ".join(text.split())
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    name = str(given.get("name") or ("" if tags else short))
+    name = str(given.get("name") or ("" if tags else shortened(text, _LONGEST)))
     return Criterion(text, float(points), name, tuple(dict.fromkeys(tags)), _scale(scale, number))
 
 

@@ -6,22 +6,22 @@ from ais_prompt.extension import Extension, GateEntry, TabEntry
 
 EXTENSION: Final = Extension(
     options={
-        "compare": {"--variants": "shown:VARIANTS", "--holdout": "shown:HOLDOUT"},
-        "scored": {"--holdout": "shown:HOLDOUT"},
+        "compare": {"--variants": "variant_views:VARIANTS", "--holdout": "variant_views:HOLDOUT"},
+        "scored": {"--holdout": "variant_views:HOLDOUT"},
     },
     documents=dict.fromkeys(("run", "score", "merge", "compare"), "variant_group:VariantsField"),
     gates={"best": GateEntry(decide="best:check_best", fault="best:fault_of_best")},
     tabs={
         "variants": TabEntry(
-            home="tab:TAB",
+            home="variant_tab:TAB",
             files=("summary/summary.json",),
             assets=("assets/variants.js", "assets/variants.css", "assets/zh.json"),
         ),
     },
     steps={
-        "beside_scores": "shown:beside_scores",
-        "compare_within": "shown:compare_within",
-        "compared_variants": "shown:compared_variants",
-        "print_question": "shown:print_question",
+        "beside_scores": "variant_views:beside_scores",
+        "compare_within": "variant_views:compare_within",
+        "compared_variants": "variant_views:compared_variants",
+        "print_question": "variant_views:print_question",
     },
 )

@@ -92,16 +92,12 @@ def _compared(group: VariantGroup, tasks: Sequence[ScoredTask], holdout: float |
     group = replace(group, variants=tuple(variants), best=best, common=len(ids))
     if not ids or not is_mean:
         return group
-    group = replace(
-        group, questions=tuple((unit, tasks[best].values[name]) for unit, name in zip(units, ids, strict=True))
-    )
-    chosen = None if holdout is None else held_out(scores, units, holdout, tasks[best].best)
-    if chosen is not None:
-        score, (low, high) = sign * chosen.score, sorted((sign * chosen.ci95_low, sign * chosen.ci95_high))
-        questions = tuple((unit, sign * value) for unit, value in chosen.questions)
-        place = known[chosen.chosen]
-        chosen = replace(chosen, chosen=place, score=score, ci95_low=low, ci95_high=high, questions=questions)
-    return replace(group, optimism=optimism(scores, units), holdout=chosen)
+    held = None
+    if holdout is not None:
+        held = held_out(sign * scores, units, holdout, tasks[best].best, lower_is_better=group.lower_is_better)
+        held = held and replace(held, chosen=known[held.chosen])
+    questions = tuple((unit, tasks[best].values[name]) for unit, name in zip(units, ids, strict=True))
+    return replace(group, questions=questions, optimism=optimism(scores, units), holdout=held)
 
 
 def together(

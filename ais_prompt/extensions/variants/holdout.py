@@ -8,30 +8,38 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ais_prompt.extensions.variants.selection import unit_sums
 from ais_prompt.extensions.variants.variant_group import Holdout
 from ais_prompt.metrics import mean_interval, spread_of
 
 
-def held_out(scores: NDArray[np.float64], units: Sequence[str], share: float, best: float | None) -> Holdout | None:
+def held_out(
+    scores: NDArray[np.float64],
+    units: Sequence[str],
+    share: float,
+    best: float | None,
+    *,
+    lower_is_better: bool = False,
+) -> Holdout | None:
     """Choose on a share of the questions, by their ids, and score on the others; None if either part is too small.
 
     Args:
-        scores: more is better; shape (questions, variants).
+        scores: of each question and variant; shape (questions, variants).
         units: the question, or its cluster, of each row; a cluster is never divided.
         share: part of the questions on which a variant is chosen, between 0 and 1.
         best: the highest value of a score if the lowest is 0; None if it has no such ends.
+        lower_is_better: whether the variant with the lowest score is chosen.
     """
     choosing = np.array([is_in_half(name, share) for name in units])
     left = [name for name, is_choosing in zip(units, choosing, strict=True) if not is_choosing]
     if not choosing.any() or len(set(left)) < 2:
         return None
-    chosen = int(np.argmax(scores[choosing].mean(axis=0)))
+    means = scores[choosing].mean(axis=0)
+    chosen = int(np.argmin(means) if lower_is_better else np.argmax(means))
     values = scores[~choosing, chosen]
     mean = float(values.mean())
-    names = {name: number for number, name in enumerate(dict.fromkeys(left))}
-    deviations = np.zeros(len(names))
-    np.add.at(deviations, [names[name] for name in left], (values - mean) / len(values))
-    binary = len(names) == len(values) and best == 1 and bool(np.isin(values, (0.0, 1.0)).all())
+    deviations = unit_sums((values - mean) / len(values), left)
+    binary = len(deviations) == len(values) and best == 1 and bool(np.isin(values, (0.0, 1.0)).all())
     spread = spread_of(deviations.tolist(), binary)
     assert spread is not None  # there are at least two units
     low, high = mean_interval(mean, spread, best)

@@ -33,17 +33,15 @@ def optimism(scores: NDArray[np.float64], units: Sequence[str]) -> float:
     Returns:
         In the unit of the scores, at least 0; 0 for fewer than two variants or units.
     """
-    names = {name: number for number, name in enumerate(dict.fromkeys(units))}
-    if scores.shape[1] < 2 or len(names) < 2:
+    if scores.shape[1] < 2 or len(set(units)) < 2:
         return 0.0
     means = scores.mean(axis=0)
-    residuals = np.zeros((len(names), scores.shape[1]))
-    np.add.at(residuals, [names[name] for name in units], (scores - means) / len(scores))
+    residuals = unit_sums((scores - means) / len(scores), units)
     draw = np.random.default_rng(_SEED)
-    step = max(1, _CELLS // len(names))
+    step = max(1, _CELLS // len(residuals))
     errors = np.concatenate(
         [
-            (draw.integers(0, 2, size=(min(step, _DRAWS - start), len(names))) * 2.0 - 1) @ residuals
+            (draw.integers(0, 2, size=(min(step, _DRAWS - start), len(residuals))) * 2.0 - 1) @ residuals
             for start in range(0, _DRAWS, step)
         ]
     )
@@ -82,9 +80,7 @@ def exchanged(scores: NDArray[np.float64], units: Sequence[str], best: int) -> E
         units: the question, or its cluster, of each row; a cluster is exchanged as one.
         best: column of the best.
     """
-    names = {name: number for number, name in enumerate(dict.fromkeys(units))}
-    sums = np.zeros((len(names), scores.shape[1]))
-    np.add.at(sums, [names[name] for name in units], scores)
+    sums = unit_sums(scores, units)
     observed = _t_statistics(sums)[best]
     draw = np.random.default_rng(_SEED)
     largest = np.sort([_t_statistics(draw.permuted(sums, axis=1)).max() for _ in range(_DRAWS - 1)])
@@ -92,6 +88,14 @@ def exchanged(scores: NDArray[np.float64], units: Sequence[str], best: int) -> E
     p_values = (1 + reached) / (1 + len(largest))
     p_values[best] = 1.0
     return Exchanged(tuple(p_values.tolist()), float(largest[int((1 - LEVEL) * _DRAWS + 1e-9)]))
+
+
+def unit_sums(values: NDArray[np.float64], units: Sequence[str]) -> NDArray[np.float64]:
+    """Return the sum of the rows of each unit, in the order in which units come; shape (units, columns)."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(units))}
+    sums = np.zeros((len(numbers), *values.shape[1:]))
+    np.add.at(sums, [numbers[name] for name in units], values)
+    return sums
 
 
 def _t_statistics(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -73,11 +73,13 @@ def on_front(score: float, spent: Spent, points: Sequence[tuple[float, Spent]]) 
         spent: of the same point.
         points: score and spending of all points.
     """
-    return tuple(unit for unit in UNITS if _is_on_front(score, getattr(spent, unit), unit, points))
-
-
-def _is_on_front(score: float, amount: float | None, unit: str, points: Sequence[tuple[float, Spent]]) -> bool:
-    if amount is None:
-        return False
-    known = [(other, taken) for other, spent in points if (taken := getattr(spent, unit)) is not None]
-    return not any(other >= score and taken <= amount and (other > score or taken < amount) for other, taken in known)
+    return tuple(
+        unit
+        for unit in UNITS
+        if (amount := getattr(spent, unit)) is not None
+        and not any(
+            other >= score and taken <= amount and (other > score or taken < amount)
+            for other, of_other in points
+            if (taken := getattr(of_other, unit)) is not None
+        )
+    )

@@ -20,7 +20,6 @@ _NAMED: Final = 4
 """Variants that a sentence names."""
 _MOST_GROUPS: Final = 6
 """So many groups have a table each; of more only the matrix is printed."""
-_MARKS: Final = {"best": "best", "worse": "worse", "unclear": ""}
 
 
 def print_variants(groups: Sequence[VariantGroup], console: Console) -> None:
@@ -103,7 +102,7 @@ def rows_of(group: VariantGroup, groups: Sequence[VariantGroup]) -> tuple[list[s
         ends = "" if one.interval is None else " to ".join(bare(end, fraction=group.fraction) for end in one.interval)
         p = "" if one.p_adjusted is None else f"{one.p_adjusted:.3f}" if one.p_adjusted >= 0.001 else "<0.001"
         costs = [cost_cell(one, unit) for unit in units]
-        lines.append([one.title, _score(group, one), _MARKS[one.verdict], behind, ends, p, *costs])
+        lines.append([one.title, _score(group, one), one.verdict.replace("unclear", ""), behind, ends, p, *costs])
     return titles, lines
 
 

@@ -15,8 +15,15 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError, PartError
-from ais_prompt.models.api.asking import Attempt, Dispatcher, read_retry_after
-from ais_prompt.models.api.failures import address_hint, http_failure, option_hint, reported_failure, server_words
+from ais_prompt.models.api.asking import Attempt, Dispatcher
+from ais_prompt.models.api.failures import (
+    address_hint,
+    http_failure,
+    option_hint,
+    read_retry_after,
+    reported_failure,
+    server_words,
+)
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.models.model_options import Wire

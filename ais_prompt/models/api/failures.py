@@ -1,7 +1,8 @@
-"""Read the words of servers: why an answer ended, why a request was refused, and what to change then.
+"""Read the words of servers: why an answer ended, why a request was refused, and what to do then.
 
 `ended` gives a completion its finish reason. `http_failure` and `reported_failure` make the failure of an error, whose
-cause `cause_of` finds in its words. `address_hint` and `option_hint` tell what to change in the config.
+cause `cause_of` finds in its words. `read_retry_after` says when to ask again. `address_hint` and `option_hint` tell
+what to change in the config.
 
 Sources of the finish reasons: the API references of OpenAI (chat, completions, Responses), Anthropic, Google (Gemini,
 also through its OpenAI-compatible endpoint), Amazon Bedrock, Cohere, DeepSeek, Mistral, Zhipu and OpenRouter, and the
@@ -16,7 +17,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -212,6 +216,36 @@ def _decoded(body: bytes) -> str:
         return json.dumps(read_json(body), ensure_ascii=False)
     except BadBody:
         return body.decode("utf-8", "replace")
+
+
+def read_retry_after(header: str | None, date: str | None) -> float | None:
+    """Parse a ``Retry-After`` header into seconds (RFC 9110, 10.2.3); None if it is missing or invalid.
+
+    It is a number or a date. A date in the past is 0.
+
+    Args:
+        header: the ``Retry-After`` header.
+        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ.
+            Without this header it counts from the clock of this machine.
+    """
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        sent = _moment(date or "") or datetime.now(UTC)
+        moment = _moment(header)
+        seconds = math.nan if moment is None else (moment - sent).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _moment(date: str) -> datetime | None:
+    """Return the time of an HTTP date; None if it is not a date."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC)  # "-0000" gives no zone; HTTP dates are in UTC
 
 
 ENDPOINTS: Final = {

@@ -43,6 +43,7 @@ from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
+    WatchedTransport,
     allow_connections,
     check_environment,
     forget_connections,
@@ -494,14 +495,8 @@ class ApiModel:
         """Open the transport of one server; ``instance`` is its process, if it was started."""
         server = self._server(base_url)
         transport = self.client.open(server)
-        if instance is not None:
-            from ais_prompt.models.server.instance import WatchedTransport
-
-            transport = WatchedTransport(transport, instance)
-        elif self._shared is not None:
-            from ais_prompt.models.server.started import SharedTransport
-
-            transport = SharedTransport(transport, self._shared)
+        if watcher := instance or self._shared:
+            transport = WatchedTransport(transport, watcher.watched)
         address = public_address(base_url)
         traffic = traffic_at(address, self.limits, account_of(server.headers))
         if self._shared is not None:

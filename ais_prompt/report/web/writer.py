@@ -15,11 +15,12 @@ from ais_prompt.preview import questions, stored_prompts
 from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
+from ais_prompt.report.web.judgements import judgement_places
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import prompts_part
 from ais_prompt.report.web.run_files import asking_in_parts, shown_tasks, summary_of, time_of_summary
-from ais_prompt.report.web.sample import SampleChunk, judgement_places
+from ais_prompt.report.web.sample import SampleChunk
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest

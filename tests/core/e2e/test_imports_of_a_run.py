@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.extension import shipped
-from tests.support.servers import ROOT, mock_server
+from tests.support.servers import ROOT, MockServer
 
 UNUSED = (
     "checks.extraction",
@@ -45,13 +45,12 @@ finally:
 
 @pytest.mark.process
 @pytest.mark.thorough
-def test_a_plain_run_imports_no_mode_that_it_does_not_use(tmp_path: Path) -> None:
+def test_a_plain_run_imports_no_mode_that_it_does_not_use(tmp_path: Path, server: MockServer) -> None:
     (tmp_path / "questions.jsonl").write_text('{"question": "1+1=?", "answer": "2"}\n')
-    with mock_server() as server:
-        command = [sys.executable, "-c", PROGRAM, "run", "--url", server.base_url, "--data", "questions.jsonl"]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
-        )
+    command = [sys.executable, "-c", PROGRAM, "run", "--url", server.base_url, "--data", "questions.jsonl"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+    )
     imported = [name.removeprefix("ais_prompt.") for name in json.loads(done.stdout.splitlines()[-1])]
     assert [name for name in imported if f"{name}.".startswith(tuple(f"{room}." for room in UNUSED))] == []
     manifests = {f"extensions.{name}" for name in shipped()}

@@ -142,7 +142,7 @@ def test_a_postprocessor_that_ends_its_process_costs_only_its_own_task(project: 
     project.write_data([row for row in ROWS if row["question"] != "Q1"], "others.jsonl")
     project.write_config(models=MODEL, datasets=f"{own}, {harmless}, {dataset(CASCADE).replace('sums', 'third', 1)}")
     for command in (["run", "eval.py"], ["score", "eval"]):
-        done = project.run_process(*command)
+        done = project.run(*command)
         assert done.returncode == 2, done.stderr
         assert done.stderr.count("PartError: the process that read the answers of this task ended") == 1
         assert "1 of 3 tasks failed" in done.stderr

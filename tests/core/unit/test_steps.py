@@ -12,6 +12,7 @@ import pytest
 
 from ais_prompt import check
 from ais_prompt.checks import check_plan
+from ais_prompt.comparison import paired
 from ais_prompt.config import find_shipped, list_shipped, load_config
 from ais_prompt.data import find_data, require_data
 from ais_prompt.errors import ConfigError, DataError
@@ -19,7 +20,7 @@ from ais_prompt.extension import STEPS, Step
 from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
-from ais_prompt.types import RunSpec
+from ais_prompt.types import Prediction, RunSpec
 from tests.support.parts import dataset_spec, write_rows
 
 MANIFEST = """
@@ -52,8 +53,10 @@ EXTENSION = Extension(
         "foreign_name": "acts:foreign_name",
         "known_values": "acts:known_values",
         "model": "acts:model",
+        "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
+        "rate": "acts:rate",
         "print_question": "acts:print_question",
         "shown": "acts:shown",
         "source": "acts:source",
@@ -182,12 +185,20 @@ def model(spec, built):
     return None
 
 
+def near_copies(texts, others):
+    return [(texts.index("strange"), others.index("as strange"))]
+
+
 def open_log(path):
     return None
 
 
 def pages(*args):
     return {}
+
+
+def rate(battles, **options):
+    return None
 
 
 def source(named):
@@ -273,6 +284,14 @@ def test_a_stranger_looks_at_the_data(stranger: Path, tmp_path: Path) -> None:
         assert [fault.what for fault in found.faults] == faults
         [warning] = [one for one in found.warnings if "stranger" in one.what]
         assert (warning.where, warning.fix) == (spec.reader.where, "look yourself")
+
+
+def test_a_stranger_pairs_samples_of_logs(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ais_prompt.steps.shipped", dict)
+    sides = ("same", "strange", "why"), ("as strange", "same", "other")
+    before, after = ({text: Prediction(text, 0, text, "", None, ()) for text in side} for side in sides)
+    found = paired(before, after, same_dataset=False)
+    assert (found.names, found.near) == ({"same": "same", "strange": "as strange"}, [("strange", "as strange")])
 
 
 def test_a_stranger_audits(stranger: Path) -> None:

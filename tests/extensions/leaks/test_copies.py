@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.comparison import NearCopy
 from ais_prompt.extensions.leaks.copies import copies_beyond_form
+from ais_prompt.extensions.leaks.near_copies import NearCopy
 
 
 @pytest.mark.parametrize(

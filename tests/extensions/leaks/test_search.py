@@ -187,7 +187,7 @@ def test_a_gold_column_in_a_prompt_is_a_fault_unless_it_is_part_of_the_question(
     tmp_path: Path, inputs: tuple[str, ...], faults: int
 ) -> None:
     template = "{question} {tests} A: {answer}"
-    columns = {"input_columns": inputs, "gold_columns": ("tests",)}
+    columns: dict[str, Any] = {"input_columns": inputs, "gold_columns": ("tests",)}
     found = checked_quiz(tmp_path, quiz(Random(1), 20), template=template, **columns)
     assert len([fault for fault in found.faults if "changes with the gold in column 'tests'" in fault.what]) == faults
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.variants.holdout import is_in_half
+from ais_prompt.extensions.variants.holdout import held_out, is_in_half
 from ais_prompt.extensions.variants.selection import exchanged, optimism
 
 
@@ -63,3 +63,17 @@ def test_exchanged_scores_find_a_difference_and_keep_clusters_whole() -> None:
     same = exchanged(np.repeat(scores[:25], 4, axis=0), [str(number // 4) for number in range(100)], 2)
     assert same.p_values == exchanged(4 * scores[:25], ids[:25], 2).p_values
     assert exchanged(np.ones((5, 3)), ids[:5], 0).p_values == (1.0, 1.0, 1.0)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=60))
+def test_less_is_better_is_the_mirror_of_more_is_better(rows: list[tuple[bool, bool]]) -> None:
+    scores, ids = np.array(rows, float), [f"id{number}" for number in range(len(rows))]
+    right = held_out(scores, ids, 0.5, 1.0)
+    wrong = held_out(1 - scores, ids, 0.5, 1.0, lower_is_better=True)
+    if right is None or wrong is None:
+        assert right is wrong
+        return
+    assert wrong.chosen == right.chosen
+    assert np.allclose(
+        (wrong.score, wrong.ci95_low, wrong.ci95_high), (1 - right.score, 1 - right.ci95_high, 1 - right.ci95_low)
+    )

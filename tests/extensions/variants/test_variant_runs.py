@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import ais_prompt
 from tests.core.e2e.project import DATASET, Project, read_lines
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 from tests.support.waiting import wait_until
 from tools.chromium import Page
 
@@ -25,15 +24,8 @@ SCRIPT = (
 )
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
-
-
 @pytest.fixture
 def served(project: Project, server: MockServer) -> Project:
-    server.follow()
     project.write_config(models=MODEL.format(url=server.base_url), datasets=PROMPTS)
     return project
 

@@ -29,6 +29,11 @@ def words_of(text: str) -> list[str]:
     return [word if len(word) == 1 else word.casefold() for word in _found(_WORD, text)]
 
 
+def spaced(text: str) -> str:
+    """Return the words of a text with a space on both sides of each."""
+    return f" {' '.join(words_of(text))} "
+
+
 def words_and_signs_of(text: str) -> list[str]:
     """Return words as `words_of` does, and signs such as ``+`` and ``(`` between them; all letters without case."""
     return [word.casefold() for word in _found(_WORD_OR_SIGN, text)]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
-ARENA_RIDGE: Final = (0.5 / math.log(10) ** 2, 0.5)
-"""``ridge`` of Chatbot Arena's style control: 0.5 on ratings in powers of ten, and on coefficients."""
 
 
 class Battle(Struct, frozen=True):
@@ -47,32 +44,11 @@ def length_control(first: Sequence[float], second: Sequence[float]) -> list[floa
     return np.tanh(differences / spread).tolist() if spread else [0.0] * len(differences)
 
 
-def style_control(
-    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], standardize: bool = True
-) -> Array:
-    """Return the covariates of Chatbot Arena's style control: relative differences, standardized.
-
-    Each is ``(a - b) / (a + b + 1)``, less its mean over all battles, divided by its standard deviation. The first
-    version of Arena-Hard and OpenCompass's ``CompassArenaBradleyTerrySummarizer`` use the same formula, with the counts
-    of tokens, Markdown headers, list items and bold texts, and `ARENA_RIDGE`; Arena-Hard 2 has `arena_hard_style`.
-
-    Source: Li, Angelopoulos and Chiang 2024, "Does Style Matter? Disentangling Style and Substance in Chatbot Arena"
-    (LMSYS blog), and FastChat's ``rating_systems.py``.
-
-    Args:
-        first, second: counts of the answers of each battle; shape (battles, counts).
-        standardize: False returns the relative differences.
-    """
-    a, b = np.asarray(first, float), np.asarray(second, float)
-    relative: Array = (a - b) / (a + b + 1)
-    return _standardized(relative) if standardize else relative
-
-
 def arena_hard_style(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Array:
     """Return the covariates of the style control of Arena-Hard 2, standardized.
 
     The first is the relative difference of the lengths, ``(a - b) / (a + b)``. For the others, counts are divided by
-    the length plus one, and these densities are compared as in `style_control`. There is no prior. Each covariate is
+    the length plus one; of these densities it is ``(a - b) / (a + b + 1)``. There is no prior. Each covariate is
     divided by its standard deviation over all battles; theirs is that of a sample, so theirs is smaller by a factor of
     ``sqrt(1 - 1 / battles)``, which changes no rating.
 
@@ -85,15 +61,10 @@ def arena_hard_style(first: Sequence[Sequence[float]], second: Sequence[Sequence
     lengths = a[:, :1] + b[:, :1]
     length = np.divide(a[:, :1] - b[:, :1], lengths, out=np.zeros_like(lengths), where=lengths > 0)
     a, b = a[:, 1:] / (a[:, :1] + 1), b[:, 1:] / (b[:, :1] + 1)
-    return _standardized(np.hstack([length, (a - b) / (a + b + 1)]))
-
-
-def _standardized(values: Array) -> Array:
-    """Return columns less their means, divided by their standard deviations; zeros for a constant column."""
+    values = np.hstack([length, (a - b) / (a + b + 1)])
     spread = values.std(axis=0)
-    centred = values - values.mean(axis=0)
-    found: Array = np.divide(centred, spread, out=np.zeros_like(values), where=spread > 0)
-    return found
+    styles: Array = np.divide(values - values.mean(axis=0), spread, out=np.zeros_like(values), where=spread > 0)
+    return styles
 
 
 def records_of(battles: Sequence[Battle]) -> dict[tuple[str, str], tuple[float, int, float]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.battles import Array, Battle, records_of
-from ais_prompt.metrics.bradley_terry import (
+from ais_prompt.extensions.ratings.battles import Array, Battle, records_of
+from ais_prompt.extensions.ratings.bradley_terry import (
     POSITION,
     WEAK_PRIOR,
     Design,
@@ -25,10 +25,7 @@ from ais_prompt.metrics.bradley_terry import (
     resampled,
     weights_of,
 )
-from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.interval import Z
-from ais_prompt.metrics.paired import LEVEL
-from ais_prompt.metrics.simultaneous import critical_of
+from ais_prompt.metrics import LEVEL, Z, critical_of, t_quantile
 
 RATING_RESAMPLES: Final = 500
 _MOST_BATTLES: Final = 100_000
@@ -117,9 +114,9 @@ def elo(rating: float, base: float = 1000.0) -> float:
     return base + rating * 400 / math.log(10)
 
 
-def arena_win_rate(rating: float, other: float) -> float:
-    """Return the probability of a win between two ratings with ties as half a win, as Arena-Hard predicts it."""
-    return 1 / (1 + math.exp(other - rating))
+def rate_battles(battles: Iterable[tuple[Any, ...]], **options: Any) -> Ratings:
+    """Take the step ``rate``: battles are plain tuples there, with the fields of `Battle`."""
+    return fit_ratings([Battle(*one) for one in battles], **options)
 
 
 def fit_ratings(
@@ -160,7 +157,7 @@ def fit_ratings(
         position: whether the first position has an effect.
         ties: what a tie is; points other than 0, 0.5 and 1 need ``half``.
         anchor: the model whose rating is 0; None makes their mean 0.
-        ridge: precision of a normal prior around 0 of ratings and of coefficients, such as `ARENA_RIDGE`.
+        ridge: precision of a normal prior around 0 of ratings and of coefficients.
         resamples: of the bootstrap; 0 for none.
 
     Raises:

@@ -11,17 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics import (
-    ARENA_RIDGE,
-    POSITION,
-    Battle,
-    Ratings,
-    arena_win_rate,
-    elo,
-    fit_ratings,
-    length_control,
-    style_control,
-)
+from ais_prompt.extensions.ratings.battles import Battle, length_control
+from ais_prompt.extensions.ratings.bradley_terry import POSITION
+from ais_prompt.extensions.ratings.fitted_ratings import Ratings, elo, fit_ratings
 from tests.support.lazy import Lazy
 
 optimize = Lazy("scipy.optimize")
@@ -100,24 +92,21 @@ def test_the_ridge_is_that_of_the_style_control_of_chatbot_arena() -> None:
         return float(-(np.log(chance) * points + np.log(1 - chance) * (1 - points)).sum() + 0.25 * values @ values)
 
     reference = optimize.minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-8}).x
-    found = fit_ratings(battles, features=["length"], position=False, ties="half", ridge=ARENA_RIDGE, resamples=0)
+    ridge = (0.5 / math.log(10) ** 2, 0.5)
+    found = fit_ratings(battles, features=["length"], position=False, ties="half", ridge=ridge, resamples=0)
     assert [elo(one) for one in ratings_of(found)] == pytest.approx((reference[:3] * 400 + 1000).tolist(), abs=0.01)
     assert effects_of(found) == pytest.approx(reference[3:].tolist(), abs=1e-4)
     assert found.tie == 0
 
 
-def test_scale_and_win_rate_of_the_arenas() -> None:
+def test_the_scale_of_elo() -> None:
     assert elo(0) == 1000
     assert elo(math.log(10)) == pytest.approx(1400)
-    assert arena_win_rate(math.log(3), 0.0) == pytest.approx(0.75)
 
 
-def test_covariates_of_length_and_style() -> None:
+def test_the_covariate_of_length() -> None:
     assert length_control([10, 20], [20, 10]) == pytest.approx([-math.tanh(0.5**0.5), math.tanh(0.5**0.5)])
     assert length_control([10], [20]) == [0.0]
-    relative = style_control([[3, 1], [0, 1]], [[0, 1], [1, 1]], standardize=False)
-    assert relative.tolist() == [[0.75, 0.0], [-0.5, 0.0]]
-    assert style_control([[3, 1], [0, 1]], [[0, 1], [1, 1]]).tolist() == [[1.0, 0.0], [-1.0, 0.0]]
 
 
 def test_two_models_with_ties_have_the_record_as_their_win_rate() -> None:

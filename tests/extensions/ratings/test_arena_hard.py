@@ -16,14 +16,20 @@ from typing import Any, Final, NamedTuple
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.extensions.ratings.battles import Battle, arena_hard_style
+from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
 from ais_prompt.judges import PairwiseEvaluator
-from ais_prompt.metrics import Battle, arena_hard_style, arena_win_rate, fit_ratings
 
-TABLE: Final = json.loads((Path(__file__).parents[3] / "data" / "judgements" / "arena_hard.json").read_text("utf-8"))
+TABLE: Final = json.loads((Path(__file__).parents[2] / "data" / "judgements" / "arena_hard.json").read_text("utf-8"))
 BASELINE: Final = TABLE["baseline"]
 STYLES: Final = TABLE["styles"]
 EVALUATOR: Final = PairwiseEvaluator(first=["A>>B", "A>B"], second=["B>A", "B>>A"], tie="A=B", order_change="mean")
 POINTS: Final = {"A": 1.0, "=": 0.5, "B": 0.0}
+
+
+def win_rate(rating: float) -> float:
+    """Return the probability of a win against the baseline, as Arena-Hard predicts it."""
+    return 1 / (1 + math.exp(-rating))
 
 
 class Game(NamedTuple):
@@ -83,7 +89,7 @@ def test_the_ratings_with_style_control_are_theirs(weight: int) -> None:
         anchor=BASELINE,
         resamples=0,
     )
-    rates = {one.model: arena_win_rate(one.rating, 0.0) for one in found.models}
+    rates = {one.model: win_rate(one.rating) for one in found.models}
     effects = [one.value for one in found.effects]
     converged = theirs["style fit, converged"]  # in single precision
     assert rates == pytest.approx(converged["win rates"], abs=5e-4)
@@ -106,9 +112,9 @@ def test_the_intervals_are_theirs_if_each_verdict_is_a_question() -> None:
     for one in found.models:
         score, low, high = theirs[one.model]
         assert one.stderr is not None
-        ends = [arena_win_rate(one.rating + sign * 1.645 * one.stderr, 0.0) for sign in (-1, 1)]
+        ends = [win_rate(one.rating + sign * 1.645 * one.stderr) for sign in (-1, 1)]
         # 100 resamples each.
-        assert arena_win_rate(one.rating, 0.0) == pytest.approx(score, abs=0.03)
+        assert win_rate(one.rating) == pytest.approx(score, abs=0.03)
         assert ends == pytest.approx([low, high], abs=0.04)
 
 

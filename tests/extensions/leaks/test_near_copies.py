@@ -12,8 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.comparison import LEAST_OVERLAP, LEAST_WORDS, MAX_COMPARED, find_near_copies, likeliest
-from ais_prompt.types import Sample
+from ais_prompt.comparison import paired
+from ais_prompt.extensions.leaks.near_copies import (
+    LEAST_OVERLAP,
+    LEAST_WORDS,
+    MAX_COMPARED,
+    find_near_copies,
+    likeliest,
+)
+from ais_prompt.types import Prediction, Sample
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bcdfghjk" for b in "aeiou" for c in "lmnprst"]
 
@@ -128,3 +135,14 @@ def test_other_images_make_other_questions() -> None:
     rows = [Sample(str(index), index, {"q": TOM, "image": {"bytes": bytes([index % 3])}}) for index in range(4)]
     [found] = find_near_copies(rows, None, ["q", "image"], lambda question, row: row < question)
     assert (found.question, found.row, found.same_words) == (3, 0, True)
+
+
+def test_samples_of_two_logs_are_paired_as_near_copies() -> None:
+    other = TOM.replace("Sunday", "Tuesday").replace("Tom", "Sam")
+    before, after = (
+        {name: Prediction(name, 0, text, "", None, ()) for name, text in side.items()}
+        for side in ({"a": TOM, "b": "Add 5 and 4.", "c": "Why?"}, {"d": "How?", "e": "Add 5 and 4 .", "f": other})
+    )
+    found = paired(before, after, same_dataset=False)
+    assert found.near == [("b", "e"), ("a", "f")]
+    assert found.ways == {"near copy": 2}

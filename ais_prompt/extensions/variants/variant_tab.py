@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.extensions.variants.shown import compared_variants
+from ais_prompt.extensions.variants.variant_views import compared_variants
 from ais_prompt.report import ReportTab, summary_of
 from ais_prompt.store import RunFolder
 

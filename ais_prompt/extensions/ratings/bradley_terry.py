@@ -9,8 +9,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.battles import Array, Battle
-from ais_prompt.metrics.bootstrap import SEED
+from ais_prompt.extensions.ratings.battles import Array, Battle
+from ais_prompt.metrics import SEED
 
 Ties: TypeAlias = Literal["davidson", "half"]
 """What a tie is: an outcome with a probability of its own, or half a win and half a loss."""

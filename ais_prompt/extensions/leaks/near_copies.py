@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.words import value_text, words_and_signs_of
+from ais_prompt.extensions.leaks.words import value_text, words_and_signs_of
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Sample
 from ais_prompt.utils import leaves
@@ -109,6 +109,13 @@ def find_near_copies(
             if LEAST_OVERLAP <= likeness < 1 and allowed(place, row):
                 found.append(NearCopy(place, row, likeness))
     return found
+
+
+def pair_near_copies(texts: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs of the places of near copies, one in each, the most alike first; a text is in one pair at most."""
+    questions, rows = ([Sample("", 0, {"text": text}) for text in side] for side in (texts, others))
+    found = likeliest(find_near_copies(questions, rows, ["text"], lambda _, __: True))
+    return [(one.question, one.row) for one in sorted(found, key=lambda one: -one.likeness)]
 
 
 def likeliest(found: Sequence[NearCopy]) -> list[NearCopy]:
