@@ -33,7 +33,7 @@ from ais_prompt.inferencers import (
     ends_task,
     failure_of,
 )
-from ais_prompt.models import former_identities
+from ais_prompt.models import BringsFiles, former_identities
 from ais_prompt.plan import Task, cluster_of
 from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
@@ -146,7 +146,10 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
         if gap := shown_gap(task.inferencer, sample, shots, task.context):
             prediction = _without_answer(task, sample, gap)
         else:
-            prediction = yield from task.inferencer.converse(sample, shots, task.context)
+            conversation = task.inferencer.converse(sample, shots, task.context)
+            if isinstance(task.model, BringsFiles):
+                conversation = _bringing(conversation, task.model.brought(sample.fields))
+            prediction = yield from conversation
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
         failure = Failure(UNUSABLE_ROW, what, where=error.where)
@@ -163,6 +166,17 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
         stratum=sample.stratum,
     )
+
+
+def _bringing(conversation: Conversation, brought: str) -> Conversation:
+    """Set `Request.brought` in all requests of a conversation."""
+    answers: Sequence[Completion] | None = None
+    while True:
+        try:
+            asked = next(conversation) if answers is None else conversation.send(answers)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        answers = yield [replace(request, brought=brought) for request in asked]
 
 
 def _is_name(value: Any) -> bool:

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         Asker,
         AsyncModel,
         BatchModel,
+        BringsFiles,
         ChecksRequests,
         GathersRequests,
         HasTokenizerPath,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -89,6 +89,28 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Close all connections. May be called more than once."""
+
+
+class WatchedTransport:
+    """Sends requests to a server that this program, or another one, starts.
+
+    Args:
+        transport: sends the requests.
+        watched: returns the failure of a request, given as the transport has it: it knows more about the server.
+    """
+
+    def __init__(self, transport: Transport, watched: Callable[[Failure], Awaitable[Failure]]) -> None:
+        self._transport = transport
+        self._watched = watched
+
+    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+        """As `Transport.send`."""
+        reply = await self._transport.send(method, path, body, sink)
+        return await self._watched(reply) if isinstance(reply, Failure) else reply
+
+    async def close(self) -> None:
+        """As `Transport.close`."""
+        await self._transport.close()
 
 
 def timed_out(seconds: float, url: str) -> Failure:

@@ -1,4 +1,4 @@
-"""A run is finished only if each sample has an answer or a failure, and one that stands still names its samples."""
+"""A run is finished only if each sample has an answer or a failure; one without progress names its samples."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_run_that_stands_still_names_its_samples_once(caplog: pytest.LogCaptur
             "[app/sums] no answer for 5 minutes; waiting for the rows 3, 7, 9, 11, 12, … and 1 more. "
             "Ctrl-C and -r keep the answers so far"
         ]
-        hangs.last_change = 440.0  # an answer came, and then it stands still again
+        hangs.last_change = 440.0  # an answer came, and then none for a while
         standstill.look(740.0)
     assert [record.message.split("]")[0] for record in caplog.records] == ["[app/sums", "[app/sums", "[app/quick"]
 

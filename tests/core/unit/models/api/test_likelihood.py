@@ -22,7 +22,7 @@ from ais_prompt.types import (
     Request,
     ServerFailure,
 )
-from tests.support.servers import ROOT, MockServer, mock_server
+from tests.support.servers import ROOT, MockServer
 
 pytestmark = pytest.mark.process
 
@@ -126,14 +126,13 @@ def test_a_prompt_is_requested_once_for_all_its_continuations(server: MockServer
     assert asked_alone == [*many, many[0]]
 
 
-def test_replicas_compute_what_one_server_does(server: MockServer) -> None:
+def test_replicas_compute_what_one_server_does(server: MockServer, second_server: MockServer) -> None:
     texts = [(f"It is {number} ", LikelihoodQuery("so")) for number in range(12)]
     alone = asyncio.run(asked(completions(server), *texts))
-    with mock_server() as other:
-        model = OpenAICompletionModel("mock", [server.base_url, other.base_url])
-        together = asyncio.run(asked(model, *texts))
+    model = OpenAICompletionModel("mock", [server.base_url, second_server.base_url])
+    together = asyncio.run(asked(model, *texts))
     assert [answer.likelihood for answer in together] == [answer.likelihood for answer in alone]
-    assert {answer.replica for answer in together} == {server.base_url, other.base_url}
+    assert {answer.replica for answer in together} == {server.base_url, second_server.base_url}
 
 
 @pytest.mark.parametrize("via", WAYS)
