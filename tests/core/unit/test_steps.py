@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import STEPS, Step
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
+from tests.support.cli import run_in_new_process
 
 MANIFEST = """
 from ais_prompt.extension import Extension
@@ -202,17 +201,18 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     reader = "dict(input_columns=['question'], output_column='answer')"
     dataset = f"dict(type='LocalDataset', abbr='d', path='strange.csv', reader_cfg={reader}, infer_cfg={infer})"
     (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(stranger.parent), str(Path(__file__).parents[3])])}
-
-    def run(*args: str) -> str:
-        command = [sys.executable, "-m", "ais_prompt", *args]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=stranger, check=False)
-        return done.stdout + done.stderr
-
-    assert "--strange FILE" in run("run", "--help-all")
-    assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv")
-    assert "models are strange" in run("check", "eval.py")
-    asked = run("run", "eval.py")
+    commands = [
+        "run --help-all",
+        "view-prompt --odd strange.csv",
+        "check eval.py",
+        "run eval.py",
+        "describe STRANGE_HOME",
+    ]
+    shown = run_in_new_process([line.split() for line in commands], stranger, stranger.parent)
+    helped, viewed, checked, asked, described = (done.stdout + done.stderr for done in shown)
+    assert "--strange FILE" in helped
+    assert "any-chat-model/odd" in viewed
+    assert "models are strange" in checked
     assert "d: strangeness" in asked
     assert "25.0 %" in asked
-    assert "where the stranger lives" in " ".join(run("describe", "STRANGE_HOME").split())
+    assert "where the stranger lives" in " ".join(described.split())
