@@ -49,6 +49,7 @@ SUITE_SECONDS: Final = 2 * 3600
 T = TypeVar("T")
 HAS_TORCH: Final = find_spec("torch") is not None
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each program that a test starts would compile the package again
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's threads would only wait for each other: the models are tiny
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -202,6 +203,19 @@ def server(running_server: MockServer) -> MockServer:
     """A mock server that has forgotten the script and the requests of earlier tests."""
     running_server.follow()
     return running_server
+
+
+@pytest.fixture(scope="session")
+def second_running_server() -> Iterator[MockServer]:
+    with mock_server(lifetime=SUITE_SECONDS) as server:
+        yield server
+
+
+@pytest.fixture
+def second_server(second_running_server: MockServer, server: MockServer) -> MockServer:
+    """A second one beside `server`."""
+    second_running_server.follow()
+    return second_running_server
 
 
 @pytest.fixture(autouse=True)

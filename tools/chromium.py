@@ -69,7 +69,7 @@ class Page:
     def open(self, url: str) -> None:
         self.call("Page.navigate", url="about:blank")  # the same page with another # would not be loaded again
         self.call("Page.navigate", url=url)
-        self.wait_for("document.readyState === 'complete'")
+        self.wait_for("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def value(self, expression: str) -> Any:
         """The value of a JavaScript expression, as JSON values; a promise is awaited."""

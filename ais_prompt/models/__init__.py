@@ -10,16 +10,12 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.models.api.addresses import ask_root, completed_address, find_provider, only_model, served_models
     from ais_prompt.models.api.asking import (
-        OUTAGE_FAILURES,
-        OUTAGE_LIMIT_SECONDS,
         THROTTLED,
         Attempt,
         Dispatcher,
-        Outage,
         Replica,
         attempts_sent,
         is_temporary,
-        read_retry_after,
         traffic_at,
         wait_before_retry,
     )
@@ -34,7 +30,14 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
-    from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
+    from ais_prompt.models.api.failures import (
+        BROKEN,
+        ended,
+        http_failure,
+        option_hint,
+        read_retry_after,
+        server_words,
+    )
     from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
     from ais_prompt.models.api.log_probs import (
         EMPTY,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
         OpenAIModel,
         OpenAIResponsesModel,
     )
+    from ais_prompt.models.api.outage import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
     from ais_prompt.models.api.responses import RESPONSES, ResponseStream
     from ais_prompt.models.api.stream import StreamReader
@@ -78,6 +82,7 @@ if TYPE_CHECKING:
         Asker,
         AsyncModel,
         BatchModel,
+        BringsFiles,
         ChecksRequests,
         GathersRequests,
         HasTokenizerPath,

@@ -75,7 +75,7 @@ def _dates(text: str, start: int, end: int, rank: Rank, rule: str) -> Iterator[C
 
 
 def _iso(found: re.Match[str]) -> str | None:
-    """Return the date that was found; None if there is no such day, or day and month cannot be told apart."""
+    """Return the date that was found; None if there is no such day, or it is not clear which number is the month."""
     part = found.groupdict()
     if part["y3"]:
         first, second = int(part["a3"]), int(part["b3"])

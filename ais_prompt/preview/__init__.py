@@ -47,6 +47,5 @@ if TYPE_CHECKING:
         write_prompts,
     )
     from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
-    from ais_prompt.preview.variant_prompts import print_variant_prompts
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         LostAnswers,
         better_readings,
         describe,
-        describe_audits,
         lost_answers,
         reasons_of,
     )
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
         write_summary,
     )
     from ais_prompt.report.tally import MANY, EndpointView, RunTally, Tally, duration
-    from ais_prompt.report.variant_table import print_variants
     from ais_prompt.report.web.assets import asset, finite_json
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of
-    from ais_prompt.report.web.variant_part import variants_part
     from ais_prompt.report.web.writer import forget_report, write_report
 else:
     __getattr__, __dir__ = offered(__name__)

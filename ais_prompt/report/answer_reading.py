@@ -1,4 +1,4 @@
-"""Show how answers are read: by postprocessors of ordinary phrasings, by audited scorers, and not at all."""
+"""Show how answers are read: by postprocessors of ordinary phrasings, and not at all."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from ais_prompt.report.score_notes import NAMED, WORDS
 from ais_prompt.scoring import NOTHING_FOUND, UNUSABLE_GOLD, TaskOutcome, value
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions
 from ais_prompt.types import STATUSES, Prediction
-from ais_prompt.utils import counted, listed, printable, shortened
+from ais_prompt.utils import counted, listed, printable
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
+    from ais_prompt.checks import ExtractionTrial, LostAnswer
 
 MANY: Final = 0.1
 """Share of unparsed answers above which another reader is named."""
 
 _SHOWN: Final = 60
 """Characters of the answer that are shown: its end, where most answers are."""
-
-_LONGEST_ANSWER = 120
-"""Characters of an answer that are shown."""
 
 
 def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
@@ -158,19 +155,3 @@ def reasons_of(tasks: Iterable[TaskOutcome], status: str) -> dict[str, int]:
             if state == status:
                 found[why] += count
     return dict(found.most_common())
-
-
-def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
-    """Yield a line for each audited dataset, and one for each answer that knows nothing and scores above chance."""
-    for audit in audits:
-        tried = (
-            "quoted verdicts" if not audit.samples else f"{counted(audit.samples, 'sample')}, chance {audit.chance:.0%}"
-        )
-        result = "scores above chance:" if audit.fooled else audit.rejects or "nothing scores above chance"
-        yield f"Audit of {audit.dataset} ({audit.scorer}; {tried}): {result}"
-        yield from map(_fooled_line, audit.fooled)
-
-
-def _fooled_line(fooled: FooledScorer) -> str:
-    text = shortened(fooled.text, _LONGEST_ANSWER)
-    return f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"

@@ -194,8 +194,8 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
             where=f"sample {prediction.sample_id}, row {prediction.index}",
             fix=SAME,
         )
-    for text, completion in zip(answers, prediction.completions, strict=True):
-        yield replace(prediction, prediction=text, completions=(completion,))
+    for number, (text, completion) in enumerate(zip(answers, prediction.completions, strict=True)):
+        yield replace(prediction, prediction=text, completions=(completion,), repeat=number)
 
 
 def _vote(extracted: object) -> object:

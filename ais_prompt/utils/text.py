@@ -150,7 +150,7 @@ class Held(str):
 
 
 class LatePattern:
-    """Stands in for a pattern: each method is that of the compiled pattern from its first use on."""
+    """A pattern that is compiled late: each method is that of the compiled pattern from its first use on."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern

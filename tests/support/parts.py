@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ais_prompt.registry import PartRegistry
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, TaskSpec
 
 
@@ -14,6 +15,12 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def shipped_names(registry: PartRegistry) -> set[str]:
+    """Return the names of parts of the program, whatever other tests of the same process have registered."""
+    parts = {name: registry.module_dict.get(name) for name in registry.names()}
+    return {name for name, part in parts.items() if part is None or part.__module__.startswith("ais_prompt.")}
 
 
 def model_spec(abbr: str = "fake", **args: Any) -> ModelSpec:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import click
 
-from ais_prompt.judges import RubricEvaluator
+from ais_prompt import RubricEvaluator
 from ais_prompt.store import RunFolder, locate_run, read_details, read_predictions
 from ais_prompt.types import JudgeVerdict
 from tools.real.agents import CACHE, ROOT

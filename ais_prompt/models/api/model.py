@@ -98,7 +98,7 @@ class ApiModel:
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. The default stands for all forms of `ais_prompt.models.thoughts`; None leaves it in. A server
+            the answer. By default all forms of `ais_prompt.models.thoughts` are known; None leaves it in. A server
             may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.

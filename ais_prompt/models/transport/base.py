@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ais_prompt.models.model_options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.network import CERTIFICATES, public_address
-from ais_prompt.types import Failure
+from ais_prompt.types import Failure, ServerFailure
 
 CONNECT_SECONDS: Final = 10.0
 """Timeout of a connection attempt in seconds."""
@@ -176,7 +176,7 @@ def not_connected(error: BaseException, url: str) -> Failure:
         words = f"the certificate is not trusted: {untrusted}; if you trust it, set {CERTIFICATES} to its PEM file"
     elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
         words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
-    return Failure(kind, f"{words} ({public_address(url)})", fatal=kind == "certificate")
+    return ServerFailure.of(kind, words, public_address(url), fatal=kind == "certificate")
 
 
 def too_large(error: BaseException, url: str) -> Failure:

@@ -19,7 +19,7 @@ from ais_prompt.types import Completion, Failure, JudgeVerdict, Prediction, Samp
 from ais_prompt.utils import counted, decode_own, open_regular
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 logger = logging.getLogger(__name__)
 
@@ -53,23 +53,22 @@ class Judgement(Struct, frozen=True):
         one, _, place = found
         return (one.orders[place] if one.orders else one.vote), bool(place)
 
-    def said_of_criteria(
-        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator
-    ) -> list[tuple[str, Any]]:
-        """Return each criterion that the reply is about, with what it says of it as far as the score has it.
+    def said_of_parts(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts
+    ) -> Sequence[tuple[str, Any]]:
+        """Return each part that the reply is about, with what it says of it as far as the score has it.
 
-        That is as in `RubricEvaluator.said`; none if the score is of another reply.
+        That is as in `AsksInParts.said`; none if the score is of another reply.
         """
-        with suppress(AisPromptError):  # the gold holds no criteria
-            if found := self._found(score, prediction, rubric):
+        with suppress(AisPromptError):  # the gold cannot be used
+            if found := self._found(score, prediction, asking):
                 one, answer, place = found
-                said = rubric.said(one.vote, answer.gold)
-                about = said if len(rubric.parts(answer.gold)) == 1 else said[place : place + 1]
-                return [(criterion.shown, mark) for criterion, mark in about]
+                said = asking.said(one.vote, answer.gold)
+                return said if len(asking.parts(answer.gold)) == 1 else said[place : place + 1]
         return []
 
     def _found(
-        self, score: SampleScore | None, prediction: Prediction, rubric: RubricEvaluator | None = None
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts | None = None
     ) -> tuple[JudgeVerdict, SampleScore, int] | None:
         """Return the verdict of the judge, the answer that it is about, and the place of the reply in it."""
         from ais_prompt.judges import questions_about
@@ -78,7 +77,7 @@ class Judgement(Struct, frozen=True):
             score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
         for answer, earlier in _judged_answers(score, prediction) if score else ():
             for one in answer.verdicts:
-                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=rubric)
+                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=asking)
                 if safe_name(one.judge) == self.judge and self.said.sample_id in names:
                     return one, answer, names.index(self.said.sample_id)
         return None

@@ -30,7 +30,7 @@ from ais_prompt.types import RunSpec, SampleScore, Score
 from ais_prompt.utils import decode
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -112,19 +112,20 @@ def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
     return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
 
 
-def rubrics_of(folder: RunFolder) -> dict[str, dict[str, RubricEvaluator]]:
-    """Return dataset → folder of an evaluator, see `Judgement.evaluator` → the rubric that it is.
+def asking_in_parts(folder: RunFolder) -> dict[str, dict[str, AsksInParts]]:
+    """Return dataset → folder of an evaluator that asks judges in parts, see `Judgement.evaluator` → the evaluator.
 
-    It is empty if the config cannot be read.
+    Those that cannot be built are left out, and so are all if the config cannot be read.
     """
-    found: dict[str, dict[str, RubricEvaluator]] = {}
+    found: dict[str, dict[str, AsksInParts]] = {}
     spec = _spec_of(folder)
     for task in () if spec is None else spec.tasks:
         for one in (scoring for scoring in task.dataset.eval.by_evaluator if scoring.judge is not None):
-            from ais_prompt.judges import rubric_of
+            from ais_prompt.judges import evaluator_in_parts
 
-            if (rubric := rubric_of(one.evaluator)) is not None:
-                found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = rubric
+            with suppress(AisPromptError):
+                if (evaluator := evaluator_in_parts(one.evaluator)) is not None:
+                    found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = evaluator
     return found
 
 

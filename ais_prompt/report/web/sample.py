@@ -34,7 +34,7 @@ from ais_prompt.utils import (
 )
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 logger = logging.getLogger(__name__)
 
@@ -57,11 +57,11 @@ class SampleChunk:
     `write_report` embeds chunks in the file, and `ServedReport` makes the chunk of a sample when it is opened.
 
     Args:
-        rubrics: folder of an evaluator → the rubric that it is, of the dataset of the samples.
+        asking: folder of an evaluator that asks judges in parts → the evaluator, of the dataset of the samples.
     """
 
-    def __init__(self, rubrics: Mapping[str, RubricEvaluator] = MappingProxyType({})) -> None:
-        self._rubrics = rubrics
+    def __init__(self, asking: Mapping[str, AsksInParts] = MappingProxyType({})) -> None:
+        self._asking = asking
         self.lines = Lines()
         self.samples: list[dict[str, Any]] = []
 
@@ -73,7 +73,7 @@ class SampleChunk:
             detail: its score; None if it was not scored.
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
-        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._rubrics))
+        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._asking))
 
     def to_json(self) -> dict[str, Any]:
         """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
@@ -85,7 +85,7 @@ def _sample(
     detail: SampleScore | None,
     lines: Lines,
     judgements: Sequence[Judgement],
-    rubrics: Mapping[str, RubricEvaluator],
+    asking: Mapping[str, AsksInParts],
 ) -> dict[str, Any]:
     return {
         "requests": _requests(prediction, lines),
@@ -104,7 +104,7 @@ def _sample(
         "judgements": [
             request
             for one in judgements
-            for request in _judgement(one, detail, prediction, lines, rubrics.get(one.evaluator))
+            for request in _judgement(one, detail, prediction, lines, asking.get(one.evaluator))
         ],
     }
 
@@ -120,14 +120,14 @@ def _judgement(
     detail: SampleScore | None,
     prediction: Prediction,
     lines: Lines,
-    rubric: RubricEvaluator | None,
+    asking: AsksInParts | None,
 ) -> list[dict[str, Any]]:
     """Return what a judge was asked, with its name, its verdict and whether the reference answer came first.
 
-    By a rubric, ``criteria`` has what the reply says of each.
+    Of an evaluator that asks in parts, ``criteria`` has what the reply says of each.
     """
     verdict, swapped = judgement.verdict_of(detail, prediction)
-    criteria = [] if rubric is None else judgement.said_of_criteria(detail, prediction, rubric)
+    criteria = [] if asking is None else judgement.said_of_parts(detail, prediction, asking)
     said = [{"criterion": lines.add(text), "said": one} for text, one in criteria]
     names = {"judge": judgement.judge, "evaluator": judgement.evaluator}
     more = {**names, "verdict": verdict, "swapped": swapped, "criteria": said}

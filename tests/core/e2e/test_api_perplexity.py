@@ -84,8 +84,9 @@ def read_predictions(root: Path, model: str) -> list[dict[str, Any]]:
     return read_lines(file)
 
 
+@pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize("via", [pytest.param("echo", marks=pytest.mark.slow), "prompt_logprobs"])
+@pytest.mark.parametrize("via", ["echo", "prompt_logprobs"])
 def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: MockServer, via: Any) -> None:
     demo_server.follow()
     asked = [Request(str(number), *text) for number, text in enumerate(TEXTS)]
@@ -101,6 +102,7 @@ def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: Mo
             assert replace(theirs, nll=0.0, choices=()) == replace(mine, nll=0.0, choices=())
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_messages_are_scored_as_in_this_process(demo_server: MockServer) -> None:
     demo_server.follow()

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from tests.core.e2e.test_dialogue import ROWS as TALKS
 from tests.core.e2e.test_dialogue import model as talking
 from tests.core.e2e.test_dialogue import scores as dialogue_scores
 from tests.core.e2e.test_suite import LOCAL_MODEL, journals, scores, served, wait_for, write_suite
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -41,12 +40,6 @@ class NotingRetriever(FixKRetriever):
     def trial(self, train, test):
         return (0,)
 """
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 def priced(server: MockServer, abbr: str = "fake", concurrency: int = 4) -> str:
@@ -143,13 +136,14 @@ def test_an_answer_about_the_quota_pauses_the_run_and_is_no_failure(
     assert scores(project) == [(f"part{part}", 1.0) for part in range(3)]
 
 
-def test_another_model_goes_on_when_one_has_no_quota(project: Project, server: MockServer) -> None:
-    with mock_server() as other:
-        server.follow({"status": 402, "body": {"error": "pay"}})
-        write_suite(project, served(server, "poor") + ", " + served(other, "rich"), [4, 4])
-        done = project.run("run", "eval.py")
-        assert done.returncode == 4, done.stderr
-        assert other.stats()["requests"] == 8
+def test_another_model_goes_on_when_one_has_no_quota(
+    project: Project, server: MockServer, second_server: MockServer
+) -> None:
+    server.follow({"status": 402, "body": {"error": "pay"}})
+    write_suite(project, served(server, "poor") + ", " + served(second_server, "rich"), [4, 4])
+    done = project.run("run", "eval.py")
+    assert done.returncode == 4, done.stderr
+    assert second_server.stats()["requests"] == 8
     by_model = {(row["model"], row["dataset"]): row["score"] for row in project.summary()}
     assert by_model == {
         ("poor", "part0"): None,

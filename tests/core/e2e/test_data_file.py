@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ais_prompt.cli import main
 from tests.support.cli import run_cli
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 ROWS = "question,answer\nWhat is 1+1?,2\nWhat is 3+4?,7\nWhat is 9+9?,19\n"
 SERVER = ("--url", "http://127.0.0.1:9/v1", "--model", "m")
@@ -23,9 +23,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.process
-def test_one_line_asks_and_scores(folder: Path) -> None:
-    with mock_server() as server:
-        done = run_cli("run", "--url", server.base_url, "--data", "questions.csv", folder=folder)
+def test_one_line_asks_and_scores(folder: Path, server: MockServer) -> None:
+    done = run_cli("run", "--url", server.base_url, "--data", "questions.csv", folder=folder)
     assert done.returncode == 0, done.stderr
     assert "questions.csv · 3 rows · {question} → {answer}, " in done.stderr
     assert "WARNING" not in done.stderr

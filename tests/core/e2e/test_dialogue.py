@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.core.e2e.project import DATASET, Project
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -202,13 +201,8 @@ def test_a_chat_with_any_roles_is_no_reason_for_a_warning(talk: Project) -> None
     assert view["prompt"] == "systemH:user\ntoolB:"
 
 
-@pytest.fixture
-def server() -> Iterator[MockServer]:
-    with mock_server([{"text": f"{turn}0?", "answer": f"{turn.upper()}0"} for turn in TURNS]) as running:
-        yield running
-
-
 def test_a_server_is_sent_the_dialogue_as_it_goes_on(talk: Project, server: MockServer) -> None:
+    server.follow(*({"text": f"{turn}0?", "answer": f"{turn.upper()}0"} for turn in TURNS))
     talk.write_data(ROWS[:1], "talk.jsonl")
     api = {"type": "OpenAIChatModel", "abbr": "fake", "model": "m", "base_url": server.base_url, "api_key": None}
     lengths = DIALOGUE.replace("infer_mode='every'", "max_out_len=[5, 6]")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.core.e2e.project import COMMAND, Project
 from tests.support.markdown import blocks
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 pytestmark = [pytest.mark.process, pytest.mark.torch]
 
@@ -41,15 +41,16 @@ def readme_config(project: Project) -> Path:
     return path
 
 
-def test_the_config_of_the_readme_works_in_any_folder(project: Project, readme_config: Path) -> None:
+def test_the_config_of_the_readme_works_in_any_folder(
+    project: Project, readme_config: Path, server: MockServer
+) -> None:
     project.environment["MY_API_KEY"] = "sk-of-this-test"
     checked = project.run("check", readme_config.name)
     assert checked.returncode == 0, checked.stderr
     shown = project.run("view-prompt", readme_config.name)
     assert "As sent: messages" in shown.stdout
-    with mock_server() as server:
-        url = f"models.0.base_url={server.base_url}"
-        done = project.run("run", readme_config.name, "--set", url, "--num-prompts", "3", "--max-failures", "3")
+    url = f"models.0.base_url={server.base_url}"
+    done = project.run("run", readme_config.name, "--set", url, "--num-prompts", "3", "--max-failures", "3")
     assert done.returncode == 0, done.stderr
     assert "demo-chat-sums" in done.stdout
 

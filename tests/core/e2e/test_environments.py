@@ -17,6 +17,7 @@ import pytest
 
 from ais_prompt import cli
 from tests.core.e2e.project import COMMAND, DATASET, MODEL, Project
+from tests.support.cli import run_cli
 from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = [
@@ -27,8 +28,8 @@ pytestmark = [
 
 NAMES: Final = ["COLUMNS", "LINES", "LC_ALL", "PYTHONIOENCODING", "HOME", "TMPDIR", "TERM"]
 ASCII: Final = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+WIDTHS: Final = ("0", "1", "5", "-1", "abc", "", "²", "9" * 12)
 VARIABLES: Final[dict[str, Mapping[str, str | None]]] = {
-    **{f"COLUMNS={value}": {"COLUMNS": value} for value in ("0", "1", "5", "-1", "abc", "", "²", "9" * 12)},
     "LINES=0": {"LINES": "0"},
     **{f"LC_ALL={value}": {"LC_ALL": value} for value in ("C", "POSIX", "xx_YY.UTF-8", "zh_CN.GBK", "")},
     "a locale of ASCII": ASCII,
@@ -130,6 +131,13 @@ def together() -> list[Mapping[str, str | None]]:
     for one in VARIABLES.values():
         values.setdefault(tuple(one), []).append(one)
     return [dict(ChainMap(*row)) for row in zip_longest(*values.values(), fillvalue={})]
+
+
+def test_no_width_of_the_terminal_is_a_bug(made: Project) -> None:
+    for width in WIDTHS:
+        for verb in ("run", "list"):
+            done = run_cli(*VERBS[verb], folder=made.root, environment={"COLUMNS": width})
+            assert (done.returncode in (0, 1, 2), "Traceback" in done.stderr) == (True, False), (width, verb, done)
 
 
 @pytest.mark.parametrize("variables", together())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -38,11 +38,10 @@ NOTED = """def {method}(self):
             file.write('{method} ')"""
 
 
-@pytest.fixture(scope="module")
-def judge() -> Iterator[MockServer]:
-    with mock_server() as running:
-        running.follow(VERDICT)
-        yield running
+@pytest.fixture
+def judge(second_server: MockServer) -> MockServer:
+    second_server.follow(VERDICT)
+    return second_server
 
 
 def judged_by(judge: str) -> str:
@@ -107,15 +106,17 @@ def test_a_judge_at_the_models_address_shares_its_places_and_goes_first(project:
     assert sum(is_verdict[:last_question]) >= 12  # the first dataset at least was judged before the last was asked
 
 
-def test_two_models_and_two_judges_are_all_asked_at_the_same_time(project: Project, server: MockServer) -> None:
+def test_two_models_and_two_judges_are_all_asked_at_the_same_time(
+    project: Project, server: MockServer, judge: MockServer
+) -> None:
     """Each server holds its requests until it has been given the script for all of them."""
-    with mock_server([VERDICT]) as first, mock_server([VERDICT]) as second:
+    with mock_server([VERDICT]) as second:
         server.follow({"latency": 0.02})
-        evaluators = [judged_by(served(one, f"judge{number}")) for number, one in enumerate((first, second))]
+        evaluators = [judged_by(served(one, f"judge{number}")) for number, one in enumerate((judge, second))]
         write(project, served(server), [*evaluators, evaluators[0]])
         done = project.run("run", "eval.py")
         assert done.returncode == 0, done.stderr
-        assert (first.stats()["requests"], second.stats()["requests"]) == (8, 4)
+        assert (judge.stats()["requests"], second.stats()["requests"]) == (8, 4)
     assert scores(project) == {f"part{part}": 1.0 for part in range(3)}
 
 

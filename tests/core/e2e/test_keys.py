@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.core.e2e.project import DATASET, ROWS, Project
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -20,15 +21,8 @@ def served(server: MockServer, more: str = "") -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def second_server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
-
-
 @pytest.fixture
 def servers(server: MockServer, second_server: MockServer) -> tuple[MockServer, MockServer]:
-    second_server.follow()
     return server, second_server
 
 
@@ -103,15 +97,28 @@ def test_the_cache_is_kept_apart_by_address_unless_the_model_has_an_identity(
         assert other.stats()["requests"] == requests
 
 
-def test_another_time_zone_chooses_no_other_run(project: Project) -> None:
+@pytest.fixture
+def travel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Move this process to another time zone."""
+
+    def move(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield move
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_another_time_zone_chooses_no_other_run(project: Project, travel: Callable[[str], None]) -> None:
     latest, zones = "", ("Asia/Tokyo", "America/Los_Angeles")
     for zone in zones:
-        project.environment["TZ"] = zone
-        done = project.run_process("run", "eval.py")
+        travel(zone)
+        done = project.run("run", "eval.py")
         latest = done.stdout.partition("Run folder: ")[2].split()[0]
         assert latest.partition("_")[2][6] == "Z"
-    project.environment["TZ"] = zones[0]
-    again = project.run_process("run", "eval.py", "-r")
+    travel(zones[0])
+    again = project.run("run", "eval.py", "-r")
     assert again.stdout.partition("Run folder: ")[2].split()[0] == latest
     assert "8 of 8 samples are answered already" in again.stderr
 

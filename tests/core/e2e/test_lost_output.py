@@ -62,8 +62,9 @@ def read_only() -> Iterator[int]:
     os.close(descriptor)
 
 
-LOST = [full_disk, reader_gone, full_pipe, dead_terminal, read_only]
-"""Ways in which output is lost. `None` is a descriptor that is closed."""
+LOST = [full_disk, reader_gone, dead_terminal, full_pipe, read_only]
+"""Ways in which output is lost. `None` is a descriptor that is closed. In the corners of the grid the full pipe is that
+of standard error, whose reader is waited for one second; that of standard output, ten."""
 
 
 @pytest.mark.grid(6)

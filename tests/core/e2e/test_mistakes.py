@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import run_cli
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -78,19 +78,18 @@ CONFIGS = [
 ]
 
 
-def test_mistakes_on_the_command_line(tmp_path: Path) -> None:
+def test_mistakes_on_the_command_line(tmp_path: Path, server: MockServer) -> None:
     _write_files(tmp_path)
-    with mock_server() as server:
-        host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
 
-        def here(text: str) -> str:
-            return text.replace("URL", server.base_url).replace("HOST", host)
+    def here(text: str) -> str:
+        return text.replace("URL", server.base_url).replace("HOST", host)
 
-        for typed, said, code in COMMANDS:
-            done = run_cli(*shlex.split(here(typed)), folder=tmp_path)
-            shown = " ".join((done.stdout + done.stderr).split())
-            assert " ".join(here(said).split()) in shown, typed
-            assert (done.returncode, "Traceback" in shown) == (code, False), typed
+    for typed, said, code in COMMANDS:
+        done = run_cli(*shlex.split(here(typed)), folder=tmp_path)
+        shown = " ".join((done.stdout + done.stderr).split())
+        assert " ".join(here(said).split()) in shown, typed
+        assert (done.returncode, "Traceback" in shown) == (code, False), typed
 
 
 def test_mistakes_in_a_config(tmp_path: Path) -> None:

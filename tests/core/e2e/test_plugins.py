@@ -138,18 +138,17 @@ def test_a_broken_package_is_named_and_does_not_stop_the_others(project: Project
     (site / "word_parts" / "clash.py").write_text(
         "from ais_prompt import EVALUATORS\n\n@EVALUATORS.register_module()\ndef AccEvaluator(p, g):\n    return 1\n"
     )
+    project.write_config(datasets=SCORED.replace("SameWord", "SameWrd")).rename(project.root / "wrong.py")
     project.write_config(models="dict(type='Parrot', abbr='parrot')", datasets=SCORED)
-    done = project.run_process("run", "eval.py")
+    commands = [["run", "eval.py"], ["check", "wrong.py"], ["list", "evaluators"]]
+    done, wrong, listed = run_in_new_process(commands, project.root, site)
     assert done.returncode == 0, done.stderr
-    project.write_config(datasets=SCORED.replace("SameWord", "SameWrd"))
-    wrong = project.run_process("check", "eval.py")
     assert wrong.returncode == 2
     assert "did you mean 'SameWord'?" in wrong.stderr
     assert (
         "the entry point 'broken' of the package word-parts 1.2 cannot be loaded: ModuleNotFoundError" in wrong.stderr
     )
     assert "the entry point 'clashing' of the package word-parts 1.2 cannot be loaded: ConfigError" in wrong.stderr
-    listed = project.run_process("list", "evaluators")
     assert "SameWord" in listed.stdout
 
 

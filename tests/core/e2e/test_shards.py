@@ -19,7 +19,7 @@ from ais_prompt.shards import parse_shard
 from ais_prompt.types import SILENCE, Shard
 from bench.kills import Bench, measure
 from tests.core.e2e.project import MODEL, Project, read_lines
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer, mock_server
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
@@ -243,16 +243,15 @@ def test_a_killed_shard_is_dead_and_taken_up_again(project: Project) -> None:
     assert "25.0 %" in project.run("score", str(run_folder(project))).stdout
 
 
-def test_shards_of_a_model_behind_a_server_ask_each_question_once(project: Project) -> None:
-    with mock_server() as server:
-        project.write_config(
-            models=f"dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={server.base_url!r})"
-        )
-        for index in range(3):
-            done = shard(project, f"{index}/3")
-            assert done.returncode == 0, done.stderr
-        assert "100.0 %" in done.stdout
-        assert server.stats()["requests"] == 8
+def test_shards_of_a_model_behind_a_server_ask_each_question_once(project: Project, server: MockServer) -> None:
+    project.write_config(
+        models=f"dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={server.base_url!r})"
+    )
+    for index in range(3):
+        done = shard(project, f"{index}/3")
+        assert done.returncode == 0, done.stderr
+    assert "100.0 %" in done.stdout
+    assert server.stats()["requests"] == 8
 
 
 @pytest.mark.slow

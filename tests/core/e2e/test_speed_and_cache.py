@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from tests.core.e2e.project import Project
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -17,15 +16,9 @@ pytestmark = pytest.mark.process
 MODEL = "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=4, stream=True)"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server(latency=0.05) as running:
-        yield running
-
-
 @pytest.fixture
 def served(project: Project, server: MockServer) -> Project:
-    server.follow()
+    server.follow({"latency": 0.05})
     project.write_config(models=MODEL.format(url=server.base_url))
     return project
 

@@ -20,7 +20,7 @@ import pytest
 from tests.core.e2e.project import COMMAND, DATASET, Project, read_lines
 from tests.core.e2e.test_bad_input import LIMITED
 from tests.support.cli import run_cli
-from tests.support.servers import MockServer, mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -171,16 +171,15 @@ def test_accounts_at_one_address_have_limits_of_their_own(project: Project, serv
     assert not any(key.encode() in text for key in keys.values() for text in (*written, out.encode(), err.encode()))
 
 
-def test_servers_are_asked_side_by_side(project: Project, server: MockServer) -> None:
+def test_servers_are_asked_side_by_side(project: Project, server: MockServer, second_server: MockServer) -> None:
     """The second one answers everything while the first one says nothing."""
-    with mock_server() as other:
-        server.follow({"latency": 90})
-        write_suite(project, served(server, "first") + ", " + served(other, "second"), [3, 3])
-        process = project.start("run", "eval.py")
-        predictions = "outputs/eval/*/predictions/second/part1.jsonl"
-        wait_for(lambda: list(project.root.glob(predictions)) and server.stats()["requests"] == 4, process)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+    server.follow({"latency": 90})
+    write_suite(project, served(server, "first") + ", " + served(second_server, "second"), [3, 3])
+    process = project.start("run", "eval.py")
+    predictions = "outputs/eval/*/predictions/second/part1.jsonl"
+    wait_for(lambda: list(project.root.glob(predictions)) and server.stats()["requests"] == 4, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "[second/part1] 3/3 · " in err
     assert "[first/part0]" not in err  # nothing was answered
@@ -273,14 +272,14 @@ WRONG_KEY = {"status": 401, "body": {"error": {"message": "Incorrect API key pro
 
 
 def test_a_wrong_key_ends_all_tasks_of_its_model_at_once_and_is_printed_once(
-    project: Project, server: MockServer
+    project: Project, server: MockServer, second_server: MockServer
 ) -> None:
-    with mock_server([WRONG_KEY]) as refusing:
-        server.follow({})
-        models = [served(refusing, f"refused{number}", 8) for number in range(7)]
-        write_suite(project, ", ".join([*models, served(server, "good", 8)]), [3] * 30)
-        done = project.run("run", "eval.py")
-        assert refusing.stats()["requests"] <= 7 * 8
+    second_server.follow(WRONG_KEY)
+    server.follow({})
+    models = [served(second_server, f"refused{number}", 8) for number in range(7)]
+    write_suite(project, ", ".join([*models, served(server, "good", 8)]), [3] * 30)
+    done = project.run("run", "eval.py")
+    assert second_server.stats()["requests"] <= 7 * 8
     assert done.returncode == 3, done.stderr
     assert server.stats()["requests"] == 90
     assert [row["score"] for row in project.summary() if row["model"] == "good"] == [1.0] * 30
@@ -292,16 +291,16 @@ def test_a_wrong_key_ends_all_tasks_of_its_model_at_once_and_is_printed_once(
     assert (done.stdout + done.stderr).count("Incorrect API key") == 1
 
 
-def test_a_key_that_no_model_may_use_is_three_lines(project: Project) -> None:
-    with mock_server([WRONG_KEY]) as refusing:
-        models = ", ".join(served(refusing, f"refused{number}", 8) for number in range(8))
-        write_suite(project, models.replace("timeout=100", "timeout=100, api_key='SUITE_KEY'"), [3, 3])
-        project.environment["SUITE_KEY"] = "abcdefgh"
-        done = project.run("run", "eval.py")
+def test_a_key_that_no_model_may_use_is_three_lines(project: Project, server: MockServer) -> None:
+    server.follow(WRONG_KEY)
+    models = ", ".join(served(server, f"refused{number}", 8) for number in range(8))
+    write_suite(project, models.replace("timeout=100", "timeout=100, api_key='SUITE_KEY'"), [3, 3])
+    project.environment["SUITE_KEY"] = "abcdefgh"
+    done = project.run("run", "eval.py")
     assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr.splitlines()[-3:] == [
-        f"401 from {refusing.base_url} for all 8 models: Incorrect API key provided",
+        f"401 from {server.base_url} for all 8 models: Incorrect API key provided",
         "  the key is SUITE_KEY (8 characters, from the environment)",
         "  nothing was answered; set it and run the same command with -r",
     ]
@@ -436,7 +435,7 @@ def test_an_evaluator_that_ends_its_process_does_not_end_the_run_when_nothing_is
     (project.root / "ending.py").write_text(ENDS.format(end="os._exit(7)"))
     (project.root / "crashing.py").write_text(ENDS.format(end="ctypes.string_at(0)"))
     for command in (["run", "eval.py"], ["score", "eval"]):
-        done = project.run_process(*command)
+        done = project.run(*command)
         assert done.returncode == 2, done.stderr
         assert done.stderr.count("PartError: the process that scored this task ended: exit code 7") == 1
         assert done.stderr.count("PartError: the process that scored this task ended: killed by signal 11") == 1
@@ -481,32 +480,34 @@ def test_many_datasets_have_few_files_open_at_a_time(project: Project, server: M
     assert len(json.loads((project.folder() / "summary" / "summary.json").read_text())) == 150
 
 
-def test_the_board_shows_the_whole_run_and_each_endpoint(project: Project, server: MockServer) -> None:
-    with mock_server([{"latency": 90}]) as other:
-        server.follow({"text": "part0", "latency": 0}, {"latency": 90})
-        models = served(server, "first").removesuffix(")") + ", price=dict(input=1000, output=1000)), "
-        write_suite(project, models + served(other, "second", 3), [4, 30])
-        controller, terminal = pty.openpty()
-        termios.tcsetwinsize(terminal, (24, 80))
-        command = [*COMMAND, "run", "eval.py"]
-        process = subprocess.Popen(
-            command, cwd=project.root, env=project.variables(), stdout=subprocess.DEVNULL, stderr=terminal, text=True
-        )
-        os.close(terminal)
-        shown = ""
+def test_the_board_shows_the_whole_run_and_each_endpoint(
+    project: Project, server: MockServer, second_server: MockServer
+) -> None:
+    second_server.follow({"latency": 90})
+    server.follow({"text": "part0", "latency": 0}, {"latency": 90})
+    models = served(server, "first").removesuffix(")") + ", price=dict(input=1000, output=1000)), "
+    write_suite(project, models + served(second_server, "second", 3), [4, 30])
+    controller, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    command = [*COMMAND, "run", "eval.py"]
+    process = subprocess.Popen(
+        command, cwd=project.root, env=project.variables(), stdout=subprocess.DEVNULL, stderr=terminal, text=True
+    )
+    os.close(terminal)
+    shown = ""
 
-        def is_shown(*texts: str) -> bool:
-            nonlocal shown
-            shown += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(controller, 65536).decode(errors="replace"))
-            return all(text in shown for text in texts)
+    def is_shown(*texts: str) -> bool:
+        nonlocal shown
+        shown += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(controller, 65536).decode(errors="replace"))
+        return all(text in shown for text in texts)
 
-        def host(running: MockServer) -> str:
-            return running.base_url.removeprefix("http://").removesuffix("/v1")
+    def host(running: MockServer) -> str:
+        return running.base_url.removeprefix("http://").removesuffix("/v1")
 
-        try:
-            whole = ("1 of 4 tasks done", "4/68 5 % · 0 failed", "0.016 USD", "1 task to come: second/part1")
-            wait_for(lambda: is_shown(*whole, f"{host(server)}: 4 asking", f"{host(other)}: 3 asking"), process)
-        finally:
-            process.kill()
-            process.wait()
-            os.close(controller)
+    try:
+        whole = ("1 of 4 tasks done", "4/68 5 % · 0 failed", "0.016 USD", "1 task to come: second/part1")
+        wait_for(lambda: is_shown(*whole, f"{host(server)}: 4 asking", f"{host(second_server)}: 3 asking"), process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)

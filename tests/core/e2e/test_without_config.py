@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import ROOT, run_cli
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -18,10 +18,9 @@ SUMS = ("--datasets", "demo_addition", "--num-prompts", "3")
 DEMO_MODEL = ROOT / "configs" / "data" / "demo_model"
 
 
-def test_a_server_is_asked_for_its_only_model(tmp_path: Path) -> None:
-    with mock_server() as server:
-        done = run_cli("run", "--url", server.base_url, *SUMS, folder=tmp_path)
-        [name] = {request["body"]["model"] for request in server.requests() if request.get("body")}
+def test_a_server_is_asked_for_its_only_model(tmp_path: Path, server: MockServer) -> None:
+    done = run_cli("run", "--url", server.base_url, *SUMS, folder=tmp_path)
+    [name] = {request["body"]["model"] for request in server.requests() if request.get("body")}
     assert done.returncode in (0, 1), done.stderr
     assert f"--url {server.base_url}" in done.stdout
     [record] = tmp_path.glob("outputs/*/*/run.json")
@@ -77,9 +76,8 @@ def test_what_cannot_be_meant(tmp_path: Path, options: tuple[str, ...], what: st
     assert "fix:" in done.stderr
 
 
-def test_an_address_of_another_path(tmp_path: Path) -> None:
-    with mock_server() as server:
-        done = run_cli("run", "--url", server.base_url.replace("/v1", "/api"), *SUMS, folder=tmp_path)
+def test_an_address_of_another_path(tmp_path: Path, server: MockServer) -> None:
+    done = run_cli("run", "--url", server.base_url.replace("/v1", "/api"), *SUMS, folder=tmp_path)
     assert done.returncode == 3
     assert "the server lists no models (HTTP 404)" in done.stderr
     assert "/v1; or name the model: --model NAME" in done.stderr.splitlines()[-1]

@@ -15,6 +15,7 @@ from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sa
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prompt
 from tests.support.lamp import write_programs
+from tests.support.parts import shipped_names
 from tests.support.prompt_tasks import prompt_task
 
 META = {
@@ -93,7 +94,7 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "AgentInferencer": {"allow_code_execution": True},
     "ToolLoopInferencer": {"tools": ["textwrap:dedent"]},
 }
-ASKING = {name: args for name, args in ASKING.items() if name.partition(",")[0] in INFERENCERS.names()}
+ASKING = {name: args for name, args in ASKING.items() if name.partition(",")[0] in shipped_names(INFERENCERS)}
 
 
 class Tokenizer:
@@ -202,7 +203,7 @@ def test_every_combination_that_fits() -> None:
             assert {span.origin.shot for span in spans} >= ({1, 2} if "1+1" in "".join(texts) else set())
     assert fitting == {*PROMPTS, *ASKING, *FORMATS}
     shipped = {name.partition(",")[0] for name in ASKING}
-    assert {name for name in INFERENCERS.names() if name.endswith("Inferencer")} <= shipped
+    assert {name for name in shipped_names(INFERENCERS) if name.endswith("Inferencer")} <= shipped
 
 
 def columns_of(spans: Sequence[Span]) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from ais_prompt.extensions.peers.code import session
 from tests.support.cli import run_cli
 from tests.support.peer_package import write_peer
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -255,19 +255,16 @@ def test_check_finds_what_is_missing(folder: Path) -> None:
     assert "there are no answers of the model 'old' to 'riddles'" in shown
 
 
-def test_a_judge_behind_a_server_is_asked_once_and_not_again(folder: Path) -> None:
-    with mock_server() as server:
-        server.follow({"text": "", "answer": "[[7]]"})
-        judge = {"type": "OpenAIChatModel", "model": "j", "base_url": server.base_url, "api_key": None}
-        run = Run(folder, dataset("judged.ratings", "{q} {prediction}"), judge)
-        assert run.code == 0, run.shown
-        assert run.scores["total"]["value"] == 7.0
-        assert len(server.requests()) == 4
-        again = run_cli(
-            "score", "eval", "--peer-path", "peer", folder=folder, environment={"AISPROMPT_PEER_PATH": None}
-        )
-        assert again.returncode == 0, again.stderr
-        assert len(server.requests()) == 4
+def test_a_judge_behind_a_server_is_asked_once_and_not_again(folder: Path, server: MockServer) -> None:
+    server.follow({"text": "", "answer": "[[7]]"})
+    judge = {"type": "OpenAIChatModel", "model": "j", "base_url": server.base_url, "api_key": None}
+    run = Run(folder, dataset("judged.ratings", "{q} {prediction}"), judge)
+    assert run.code == 0, run.shown
+    assert run.scores["total"]["value"] == 7.0
+    assert len(server.requests()) == 4
+    again = run_cli("score", "eval", "--peer-path", "peer", folder=folder, environment={"AISPROMPT_PEER_PATH": None})
+    assert again.returncode == 0, again.stderr
+    assert len(server.requests()) == 4
 
 
 @pytest.mark.parametrize("rule", ["Detailed", "WholeOnly"])

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from ais_prompt.registry import POSTPROCESSORS
 from bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, UNSEEN, measure, peer_functions, subjects, texts
+from tests.support.parts import shipped_names
 
 WHEEL = Path(os.environ.get("OPENCOMPASS_WHEEL", "opencompass-0.5.4-py3-none-any.whl"))
 needs_wheel = pytest.mark.skipif(not WHEEL.is_file(), reason="OPENCOMPASS_WHEEL names no wheel of opencompass 0.5.4")
-NAMES = sorted(name for name in POSTPROCESSORS.names() if name.endswith("_peer"))
+NAMES = sorted(name for name in shipped_names(POSTPROCESSORS) if name.endswith("_peer"))
 NEED_OPTIONS = ("first_option_postprocess", "last_option_postprocess")
 EVERY_TEXT = [
     text

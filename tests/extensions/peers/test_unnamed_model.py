@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import run_cli
-from tests.support.servers import mock_server
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 
@@ -45,14 +45,14 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_only_model_of_the_server_is_asked(project: Path) -> None:
-    with mock_server([{"answer": "The answer is B."}]) as server:
-        port = server.base_url.rpartition(":")[2].partition("/")[0]
-        (project / "config.py").write_text(CONFIG.replace("PORT", port), encoding="utf-8")
-        assert run_cli("check", "config.py", folder=project).returncode == 0
-        done = run_cli("run", "config.py", folder=project)
-        assert done.returncode == 0, done.stderr
-        assert {request["body"]["model"] for request in server.requests()} == {"mock"}
+def test_the_only_model_of_the_server_is_asked(project: Path, server: MockServer) -> None:
+    server.follow({"answer": "The answer is B."})
+    port = server.base_url.rpartition(":")[2].partition("/")[0]
+    (project / "config.py").write_text(CONFIG.replace("PORT", port), encoding="utf-8")
+    assert run_cli("check", "config.py", folder=project).returncode == 0
+    done = run_cli("run", "config.py", folder=project)
+    assert done.returncode == 0, done.stderr
+    assert {request["body"]["model"] for request in server.requests()} == {"mock"}
     [predictions] = (project / "outputs").rglob("predictions/*/arc.jsonl")
     assert len(predictions.read_text(encoding="utf-8").splitlines()) == 3
     assert "100.0 %" in done.stdout
@@ -66,9 +66,9 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(project: Path) ->
     assert not list(project.rglob("predictions"))
 
 
-def test_a_judge_without_a_name_is_the_model_of_its_server(project: Path) -> None:
-    with mock_server([{"answer": "A"}]) as server:
-        config = f"""
+def test_a_judge_without_a_name_is_the_model_of_its_server(project: Path, server: MockServer) -> None:
+    server.follow({"answer": "A"})
+    config = f"""
 models = [dict(type="ScriptedModel", abbr="m", answers={{".": "4"}})]
 judge = dict(type="OpenAIChatModel", abbr="rater", model="", base_url="{server.base_url}", api_key=None)
 datasets = [dict(abbr="sums", type="LocalDataset", path="sums.jsonl",
@@ -78,11 +78,11 @@ datasets = [dict(abbr="sums", type="LocalDataset", path="sums.jsonl",
     eval_cfg=dict(evaluator=dict(type="GenericLLMEvaluator", judge_cfg=judge,
         prompt_template=dict(type="PromptTemplate", template="{{prediction}} {{gold}}: A or B?"))))]
 """
-        (project / "judged.py").write_text(config, encoding="utf-8")
-        (project / "sums.jsonl").write_text(json.dumps({"question": "2+2", "answer": "4"}) + "\n", encoding="utf-8")
-        done = run_cli("run", "judged.py", "-m", "infer", folder=project)
-        assert done.returncode == 0, done.stderr
-        assert server.requests() == []
-        done = run_cli("score", "judged", folder=project)
-        assert done.returncode == 0, done.stderr
-        assert {request["body"]["model"] for request in server.requests()} == {"mock"}
+    (project / "judged.py").write_text(config, encoding="utf-8")
+    (project / "sums.jsonl").write_text(json.dumps({"question": "2+2", "answer": "4"}) + "\n", encoding="utf-8")
+    done = run_cli("run", "judged.py", "-m", "infer", folder=project)
+    assert done.returncode == 0, done.stderr
+    assert server.requests() == []
+    done = run_cli("score", "judged", folder=project)
+    assert done.returncode == 0, done.stderr
+    assert {request["body"]["model"] for request in server.requests()} == {"mock"}

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from ais_prompt.cli import main
-
-pytestmark = pytest.mark.process
-
-
-PROGRAM = "from ais_prompt.cli import main; main(prog_name='aisprompt')"
-ROOT = Path(__file__).parents[4]
+from tests.support.cli import run_cli
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +22,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def program(line: str, instruction: str) -> str:
     words = line.split(" ")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "_AISPROMPT_COMPLETE": instruction}
     # fish gives the word itself, the other shells its place
-    env |= {"COMP_WORDS": line, "COMP_CWORD": words[-1] if "fish" in instruction else str(len(words) - 1)}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, check=True)
+    place = words[-1] if "fish" in instruction else str(len(words) - 1)
+    done = run_cli(environment={"_AISPROMPT_COMPLETE": instruction, "COMP_WORDS": line, "COMP_CWORD": place})
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
@@ -81,14 +73,10 @@ def test_any_other_text_is_completed_as_a_path() -> None:
     assert completed("aisprompt run eval --baseline ev") == ["file,ev"]
 
 
+@pytest.mark.process  # the script for bash asks for its version
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell(shell: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "completion", shell],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_cli("completion", shell)
+    assert done.returncode == 0, done.stderr
     assert f"_AISPROMPT_COMPLETE={shell}_complete" in done.stdout
     assert "eval" in program("aisprompt run eva", f"{shell}_complete")

@@ -11,6 +11,7 @@ import pytest
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.evaluators import golds_of
 from ais_prompt.registry import EVALUATORS
+from tests.support.parts import shipped_names
 
 _RIGHT = {
     "AccEvaluator": "Oslo",
@@ -33,7 +34,7 @@ _RIGHT = {
     "SquadEvaluator": "Oslo",
     "StringMatchEvaluator": "Oslo",
 }
-OF_TEXTS = {name: right for name, right in _RIGHT.items() if name in EVALUATORS.names()}
+OF_TEXTS = {name: right for name, right in _RIGHT.items() if name in shipped_names(EVALUATORS)}
 """Evaluator → a right answer; those of an extension only if it is here."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from demo.documents import EOS, FORMS, TURN_END
 from demo.evaluation import EVALUATIONS, DemoModel, Evaluation, load_model
 from demo.tokenizer import CHAT_TEMPLATE
-from demo.train import MODEL_DIR, THREADS
+from demo.train import MODEL_DIR
 from demo.training import Recipe, build_model, encode, train
 
 pytestmark = pytest.mark.torch
@@ -24,15 +23,6 @@ pytestmark = pytest.mark.torch
 MEGABYTE = 1_000_000
 PERPLEXITY_ROWS = 40  # four passes a row take their time
 TINY = Recipe(hidden_size=16, layers=1, heads=2, steps=40, tokens_per_batch=256, warmup_steps=4)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """As in the tool: with two, threads that wait for each other on a busy machine take most of the time."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(THREADS)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,17 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models import PROBE, REMEMBERED, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.testing.scoring import LetterModel
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
-from tests.support.servers import ROOT, MockServer, mock_server
+from ais_prompt.types import (
+    ChatMessage,
+    Completion,
+    Failure,
+    Likelihood,
+    LikelihoodQuery,
+    Prompt,
+    Request,
+    ServerFailure,
+)
+from tests.support.servers import ROOT, MockServer
 
 pytestmark = pytest.mark.process
 
@@ -117,14 +126,13 @@ def test_a_prompt_is_requested_once_for_all_its_continuations(server: MockServer
     assert asked_alone == [*many, many[0]]
 
 
-def test_replicas_compute_what_one_server_does(server: MockServer) -> None:
+def test_replicas_compute_what_one_server_does(server: MockServer, second_server: MockServer) -> None:
     texts = [(f"It is {number} ", LikelihoodQuery("so")) for number in range(12)]
     alone = asyncio.run(asked(completions(server), *texts))
-    with mock_server() as other:
-        model = OpenAICompletionModel("mock", [server.base_url, other.base_url])
-        together = asyncio.run(asked(model, *texts))
+    model = OpenAICompletionModel("mock", [server.base_url, second_server.base_url])
+    together = asyncio.run(asked(model, *texts))
     assert [answer.likelihood for answer in together] == [answer.likelihood for answer in alone]
-    assert {answer.replica for answer in together} == {server.base_url, other.base_url}
+    assert {answer.replica for answer in together} == {server.base_url, second_server.base_url}
 
 
 @pytest.mark.parametrize("via", WAYS)
@@ -250,7 +258,8 @@ def test_a_lasting_failure_is_that_of_one_text(server: MockServer) -> None:
     bad, good = asyncio.run(
         asked(completions(server), ("It is long", LikelihoodQuery()), ("It is so", LikelihoodQuery()))
     )
-    assert bad.failure == Failure("too_long", f"maximum context length is 4 Bearer *** ({server.base_url}/completions)")
+    words, url = "maximum context length is 4 Bearer ***", server.base_url
+    assert bad.failure == ServerFailure("too_long", f"{words} ({url}/completions)", words=words, address=url)
     assert good.likelihood is not None
 
 
