@@ -16,14 +16,14 @@ RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
 # Files in /work belong to the user of the machine, so any user may run the program, and write to the home folder.
 RUN useradd --create-home --uid 1000 evaluator && chmod 1777 /home/evaluator && mkdir /work && chown evaluator /work
 ENV HOME=/home/evaluator
-USER evaluator
+USER 1000
 WORKDIR /work
 ENTRYPOINT ["aisprompt"]
 CMD ["--help"]
 
 FROM core AS local
-USER root
+USER 0
 COPY constraints.txt /tmp/constraints.txt
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
     pip install --no-cache-dir --constraint /tmp/constraints.txt "$(echo /wheels/*.whl)[local]"
-USER evaluator
+USER 1000

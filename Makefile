@@ -45,11 +45,13 @@ quick-newest:
 # `slow-tests` and `test-lowest` only: of other versions of Python it tries the newest, and quickly.
 slow: slow-tests test-lowest pythons
 
-# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row.
-slow-tests: .venv/installed-dev
+# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row;
+# and trackers with their packages, which need an environment of their own.
+slow-tests: .venv/installed-dev .venv-trackers/installed
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/core/hostile
 	$(BIN)/python -m pytest -m 'slow or browser' tests/core/hostile tests/core/browser
 	$(BIN)/python -m pytest -m browser tests/extensions
+	.venv-trackers/bin/python -m pytest --numprocesses 2 tests/extensions/trackers
 
 # Which branches of the package the tests reach without starting the command line as a process of its own.
 coverage: .venv/installed-dev
@@ -114,6 +116,14 @@ clean:
 	.venv-lowest/bin/python -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints.txt --constraint .venv-lowest/lowest.txt \
 		--editable '.[gguf,hub,local,metrics,retrievers,sheets,test]'
+	touch $@
+
+# Trackers need versions of packages that the others here exclude: trackio takes pillow below 13. All else is that of .venv.
+.venv-trackers/installed: .venv/installed-dev
+	$(BIN)/python -m venv --clear .venv-trackers
+	packages() { "$$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }; \
+		packages $(BIN)/python > "$$(packages .venv-trackers/bin/python)/others.pth"
+	.venv-trackers/bin/python -m pip install --quiet --constraint constraints.txt alembic apprise mlflow-skinny sqlalchemy trackio
 	touch $@
 
 .venv-3.%/installed: pyproject.toml constraints.txt

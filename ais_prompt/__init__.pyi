@@ -147,6 +147,7 @@ from ais_prompt.extensions.peers.triton import TritonModel as TritonModel
 from ais_prompt.extensions.perf.load_rows import LoadRowsDataset as LoadRowsDataset
 from ais_prompt.extensions.perf.synthetic import SyntheticDataset as SyntheticDataset
 from ais_prompt.extensions.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
+from ais_prompt.extensions.rubrics.rubric import RubricEvaluator as RubricEvaluator
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.agent import AgentInferencer as AgentInferencer
@@ -167,7 +168,6 @@ from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEv
 from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
-from ais_prompt.judges.rubric import RubricEvaluator as RubricEvaluator
 from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores

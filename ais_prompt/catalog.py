@@ -137,7 +137,6 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "PairwiseEvaluator": "ais_prompt.judges.judge_evaluators",
         "RegexEvaluator": "ais_prompt.evaluators.structured",
         "RougeEvaluator": "ais_prompt.evaluators.text_overlap",
-        "RubricEvaluator": "ais_prompt.judges.rubric",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
         "StringMatchEvaluator": "ais_prompt.evaluators.contained",
     },

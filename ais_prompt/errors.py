@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 
 class AisPromptError(Exception):
@@ -47,7 +48,7 @@ class AisPromptError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors travel between processes; keyword-only arguments need their own way of pickling.
-        return _rebuild, (type(self), self.what, self.where, self.fix)
+        return _rebuild, (type(self), self.what, self.where, self.fix), vars(self)
 
     def lines(self) -> list[str]:
         """Return what, where and fix as at most three lines for standard error. The place is in one of them."""
@@ -163,10 +164,34 @@ class ReadError(StoreError):
     """A file cannot be read. Only what needs it fails, unlike a full disk, which ends the run."""
 
 
+class Refusal(NamedTuple):
+    """What a server says to every request, or why it cannot be reached; the message of the error has it in one text.
+
+    Attributes:
+        status: HTTP status, such as ``401``; empty if the server cannot be reached.
+        words: the message of the server or the system.
+        address: of the server, without secrets.
+        hint: what may be wrong in the config, or which key was sent; empty if nothing is known.
+    """
+
+    status: str
+    words: str
+    address: str
+    hint: str
+
+
 class ModelError(AisPromptError):
-    """A model or its server cannot be used."""
+    """A model or its server cannot be used.
+
+    Attributes:
+        refusal: of the server, if every request would be refused in the same way; else None.
+    """
 
     exit_code = 3
+
+    def __init__(self, what: str, *, where: str = "", fix: str = "", refusal: Refusal | None = None) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.refusal = refusal
 
 
 class MissingExtra(ModelError):

@@ -15,17 +15,22 @@ import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 __all__ = ["Extension", "Step", "VerbEntry"]
 """What a package of your own needs; the rest is for the core."""
 
 Step: TypeAlias = Literal[
     "array_index",
+    "audit",
     "begin",
     "benchmarks",
+    "beside_scores",
+    "check",
     "command_line",
     "compare",
+    "compare_within",
+    "compared_variants",
     "config_trees",
     "entries",
     "find_data",
@@ -33,8 +38,11 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "known_values",
     "model",
+    "near_copies",
     "open_log",
     "pages",
+    "rate",
+    "print_question",
     "shown",
     "source",
     "status",
@@ -43,6 +51,11 @@ Step: TypeAlias = Literal[
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
+    "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
+    "`documents` of the extension have them as `audits`; all are called",
+    "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
+    "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
+    "is noted in the list of faults; all are called",
     "command_line": "(words behind a verb that runs a config, its command) -> words with our options; all are called",
     "config_trees": "() -> list of `ais_prompt.config.ConfigTree`, the configs of other programs; all are called",
     "find_data": "(path or id of data) -> (places where they may be, how to get them), or None; all are called",
@@ -53,13 +66,29 @@ STEPS: Final[Mapping[Step, str]] = {
     "of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
+    "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "pages": "(path of a run folder, options of extensions) -> name -> `ais_prompt.report.RunPage`, a page of "
     "`aisprompt view` below the address of the run; all are called",
+    "beside_scores": "(path of the run folder, its plan, options of extensions, console of rich) -> a "
+    "`ais_prompt.comparison.FurtherComparison` of its tasks, in place of the differences of two models; None if there "
+    "is nothing to compare",
+    "rate": "(battles of models, each a tuple: model shown first, other model, points of the first, question, values "
+    "of covariates; keywords `features`, the names of the covariates, `position`, `ties`, `anchor`, `ridge` and "
+    "`resamples`) -> the ratings: `models`, the best first, with `model`, `rating` in log odds, its `interval` and the "
+    "number of `battles`, and `effects` of the covariates, with `name` and `value`",
     "shown": "(path of the run folder, console of rich) -> nothing: prints what follows from the scores, below "
     "them; all are called",
     "compare": "(stored run, stored run) -> a `ais_prompt.comparison.FurtherComparison`; None if neither has its kind; "
     "all are called",
+    "compare_within": "(values of the options of `aisprompt compare`, by name) -> a "
+    "`ais_prompt.comparison.FurtherComparison` of what is in one run, in place of that of two; None if no option asks "
+    "for it",
+    "compared_variants": "(path of the run folder, share of the questions on which a variant is chosen, or None) -> "
+    "what `Run.variants` returns",
+    "print_question": "(one question as several tasks ask it, the prompts of each as `ais_prompt.preview.print_sample` "
+    "takes them, console of rich, whether origins are shown) -> True if it is printed; None if each is printed alone",
     "begin": "(run folder, its plan, mode of `run`) -> nothing, before a model is asked; an error ends the run; all "
     "are called",
     "model": "(`ModelSpec`, the model that is built of it) -> the model that takes its place, or None",
@@ -75,10 +104,9 @@ STEPS: Final[Mapping[Step, str]] = {
 }
 """Step → its function. Of those that are not all called, the first that has an answer counts, shipped ones first."""
 
-Place: TypeAlias = Literal["config", "stored", "names", "view"]
-"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, and
-the one that shows a run in the browser."""
-PLACES: Final[tuple[Place, ...]] = get_args(Place)
+Place: TypeAlias = Literal["config", "stored", "names", "view", "scored", "compare"]
+"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, the
+one that shows a run in the browser, those that end with scores and gates, and the one that compares runs."""
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -151,6 +179,23 @@ class ModeEntry(NamedTuple):
         return self._replace(**homes)
 
 
+class GateEntry(NamedTuple):
+    """Gates of a name that is no metric, such as ``NAME >= 80%``.
+
+    Attributes:
+        decide: ``module:name`` of (gates of this name, path of the run folder, options of extensions) -> a
+            `ais_prompt.types.Verdict` for each model and dataset that a gate concerns.
+        fault: ``module:name`` of (spec of the run) -> why it can have no such gate, and the fix; None if it can.
+    """
+
+    decide: str
+    fault: str
+
+    def at(self, package: str) -> GateEntry:
+        """Return the same with the full names of modules, see `Extension.at`."""
+        return GateEntry(*(f"{package}.{home}" for home in self))
+
+
 class SectionEntry(NamedTuple):
     """A section of a config, a dict at the top of its file.
 
@@ -193,7 +238,7 @@ class Extension(NamedTuple):
     Attributes:
         parts: kind of part → name in configs → module that registers it.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
-            the ``options`` of `Options`, for steps.
+            the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.
@@ -208,7 +253,9 @@ class Extension(NamedTuple):
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
+        gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
+        metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """
 
     parts: Mapping[str, Mapping[str, str]] = {}
@@ -222,10 +269,12 @@ class Extension(NamedTuple):
     files: Mapping[str, FileEntry] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
+    gates: Mapping[str, GateEntry] = {}
     options: Mapping[Place, Mapping[str, str]] = {}
     variables: Mapping[str, tuple[str, str]] = {}
     packages: Sequence[str] = ()
     steps: Mapping[Step, str] = {}
+    metrics: Sequence[str] = ()
 
     def at(self, package: str) -> Extension:
         """Return the same with the full names of modules.
@@ -255,6 +304,7 @@ class Extension(NamedTuple):
             },
             logs=full(self.logs),
             exporters=full(self.exporters),
+            gates={name: gate.at(package) for name, gate in self.gates.items()},
             options={place: full(homes) for place, homes in self.options.items()},
             steps=full(self.steps),
         )

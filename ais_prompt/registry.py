@@ -40,7 +40,7 @@ from ais_prompt.parts import (
     users_line,
 )
 from ais_prompt.steps import first_answer
-from ais_prompt.utils import Held, listed
+from ais_prompt.utils import Held, listed, nearest
 
 Part = TypeVar("Part", bound=Callable[..., Any])
 
@@ -212,12 +212,12 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
     def _advice(self, key: str) -> str:
         from ais_prompt.parts import part_meant
 
-        near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
-        is_misspelt = bool(near) and difflib.SequenceMatcher(None, key.lower(), near[0].lower()).ratio() > 0.93
+        near = nearest(key, self.names(), 0.5)
+        is_misspelt = near is not None and difflib.SequenceMatcher(None, key.lower(), near.lower()).ratio() > 0.93
         meant = None if is_misspelt else part_meant(self.kind, key)
         if self.kind == "models" and not key.isidentifier() and meant:
             return f"write type={meant!r}, model={key!r}"
-        if found := meant or next(iter(near), None):
+        if found := meant or near:
             return f"did you mean {found!r}?"
         return f"known {self.kind}: {listed(self.names())}; or give a dotted path"
 
@@ -248,8 +248,8 @@ def import_dotted(path: str) -> Callable[..., Any]:
     try:
         part = getattr(owner, attribute)
     except AttributeError:
-        near = difflib.get_close_matches(attribute, {*dir(owner), *getattr(owner, "__all__", ())}, n=1)
-        fix = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
+        near = nearest(attribute, {*dir(owner), *getattr(owner, "__all__", ())})
+        fix = f"did you mean {module_name}.{near}?" if near else "check the spelling"
         raise ConfigError(f"module {module_name!r} has no {attribute!r}", fix=fix) from None
     if not callable(part):
         what = f"{path!r} is a {type(part).__name__}, not a class or function"
@@ -285,9 +285,8 @@ def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError
 
 def _nearest_module(missing: str, path: str) -> str:
     """Return a question with the path in the importable module of nearly the same name; empty if there is none."""
-    names = [module.name for module in pkgutil.iter_modules()]
-    near = difflib.get_close_matches(missing, names, n=1, cutoff=0.8)
-    return f"did you mean {near[0]}{path.removeprefix(missing)}?" if near else ""
+    near = nearest(missing, (module.name for module in pkgutil.iter_modules()), 0.8)
+    return f"did you mean {near}{path.removeprefix(missing)}?" if near else ""
 
 
 MODELS = PartRegistry("models")

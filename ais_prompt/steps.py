@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ais_prompt.extension import Extension, Place, Step, import_object, shipped
+from ais_prompt.extension import Extension, GateEntry, Place, Step, import_object, shipped
 from ais_prompt.parts import installed_extensions
 
 logger = logging.getLogger(__name__)
@@ -24,9 +24,19 @@ def metrics_of_modes() -> Mapping[str, frozenset[str]]:
     return {name: import_object(mode.metrics) for one in extensions() for name, mode in one.modes.items()}
 
 
+def known_metrics() -> list[str]:
+    """Return the metrics of the step ``known_values``, with which extensions score datasets without golds."""
+    return [name for one in extensions() for name in one.metrics]
+
+
 def mode_of_metric(metric: str) -> str | None:
     """Return the first mode that measures a metric; None for metrics of scores."""
     return next((mode for mode, metrics in metrics_of_modes().items() if metric in metrics), None)
+
+
+def brought_gate(name: str) -> GateEntry | None:
+    """Return the gates of a name, if an extension decides them."""
+    return next((one.gates[name] for one in extensions() if name in one.gates), None)
 
 
 def steps(name: Step) -> list[Any]:

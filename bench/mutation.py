@@ -46,7 +46,7 @@ ROOT: Final = Path(__file__).parents[1]
 TARGETS: Final = {
     "scoring/scorer": ("ais_prompt.scoring.scorer",),
     "engine/infer": ("ais_prompt.engine.job", "ais_prompt.engine.conversations"),
-    "models/asking": ("ais_prompt.models.api.asking",),
+    "models/asking": ("ais_prompt.models.api.asking", "ais_prompt.models.api.outage"),
     "prompts/compiled": ("ais_prompt.prompts.compiled",),
     "metrics/interval": ("ais_prompt.metrics.interval",),
     "store/journal": ("ais_prompt.store.journal",),

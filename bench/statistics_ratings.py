@@ -18,7 +18,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics import Battle, fit_ratings
+from ais_prompt.extensions.ratings.battles import Battle
+from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
 
 TIES, POSITION, QUESTION = 0.8, 0.2, 0.5
 """Tie parameter, effect of the first position, and standard deviation of how much a question favours a model."""

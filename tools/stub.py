@@ -46,8 +46,10 @@ def names_of(one: Extension) -> list[str]:
     modes = (f"-m {name}" for name in one.modes)
     sections = (f"{name}=" for name in one.sections)
     keys = (f"models[i].{name}=" for name in one.model_keys)
-    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
-    of_run = (*brought, *modes, *options, *sections, *keys, *metrics)
+    measured = (name for mode in one.modes.values() for name in import_object(mode.metrics))
+    metrics = (f"--gate {name}" for name in (*measured, *one.metrics))
+    gates = (f"--gate {name}" for name in one.gates)
+    of_run = (*brought, *modes, *options, *sections, *keys, *metrics, *gates)
     return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 

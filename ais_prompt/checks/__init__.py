@@ -1,4 +1,4 @@
-"""Everything that looks at a config before a model is asked: faults, warnings, leaks, and what scoring needs."""
+"""Everything that looks at a config before a model is asked: faults, warnings, and what scoring needs."""
 
 from typing import TYPE_CHECKING
 
@@ -10,34 +10,18 @@ if TYPE_CHECKING:
     from ais_prompt.checks.extraction import LONGEST, PHRASINGS, ExtractionTrial, LostAnswer, try_extraction
     from ais_prompt.checks.faults import FaultList, check_k
     from ais_prompt.checks.gate_faults import faults_of_gates
-    from ais_prompt.checks.leaks.chance import ALPHA, alarming, drawn
-    from ais_prompt.checks.leaks.clues import find_choices, find_clues
-    from ais_prompt.checks.leaks.near_copies import (
-        LEAST_OVERLAP,
-        LEAST_WORDS,
-        MAX_COMPARED,
-        NearCopy,
-        copies_beyond_form,
-        find_near_copies,
-        likeliest,
-    )
-    from ais_prompt.checks.leaks.proof import (
-        ShownQuestions,
-        check_gold_is_hidden,
-        find_shown_questions,
-        shown_columns,
-        shown_questions_warning,
-    )
-    from ais_prompt.checks.leaks.search import is_garbled
     from ais_prompt.checks.prompt_warning import (
+        NEUTRAL_SHOT,
         MisspeltPlaceholder,
         PromptWarning,
         TranslationNote,
+        filled_texts,
+        neutral_sample,
         probe_prompts,
         translation_notes,
     )
-    from ais_prompt.checks.scorer_audit import FooledScorer, ScorerAudit, audit_scorer
     from ais_prompt.checks.sendable_media import check_media, taken_kinds
+    from ais_prompt.checks.shown_questions import find_shown_questions, question_key
     from ais_prompt.checks.warnings import is_one_edit, label_warnings, prompt_warnings, shows_gold
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -62,6 +62,7 @@ from ais_prompt.registry import (
     TEMPLATES,
     is_shipped,
 )
+from ais_prompt.steps import steps
 from ais_prompt.types import Decoding, Request, Sample, TaskSpec
 from ais_prompt.utils import counted, listed
 
@@ -70,6 +71,7 @@ ROWS_TRIED: Final = 20
 """Rows of a dataset of which one must make a prompt, and whose golds are looked at."""
 ROWS_ANSWERED: Final = 3
 """Rows whose golds are put into answers for parts of the user."""
+OTHER_EXAMPLES: Final = "exclude_self=True leaves exact copies out; for others choose other ids or another train_range"
 MOST_TURNS: Final = 64
 """Turns of a dialogue that are answered, at most, where a judge's prompt is tried."""
 
@@ -92,8 +94,7 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     Args:
         plan: the plan of the config.
         place: from a config path to the words that tell the user where that is.
-        thorough: search the prompts of all questions for gold answers, not only the first, and call the user's parts
-            of scoring with ordinary answers.
+        thorough: let extensions search the data, and call the user's parts of scoring with ordinary answers.
     """
     faults = FaultList(place)
     models = [side for model in plan.models if (side := _check_model(model, faults))]
@@ -109,7 +110,7 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
         for dataset in () if faults else plan.scorings:
             if not dataset.has_turns:
                 check_on_answers(dataset, dataset.data.test[:ROWS_ANSWERED], faults)
-        found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)
+        found += chain.from_iterable(_search(question, faults) for question in sound)
     different = list({tuple(fault.lines()): fault for fault in faults}.values())
     return Findings(different, [replace(warning, where=place(warning.where)) for warning in _once(found)])
 
@@ -301,12 +302,8 @@ def _check_question(question: _Question, data: Dataset, faults: FaultList) -> No
     """Check what needs the data of a dataset whose parts are well: clusters, overlap, the first prompt, media."""
     planned, spec, shots = question.planned, question.planned.spec, question.shots
     faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
-    if planned.retriever.gives_shots and not spec.infer.allow_overlap:
-        from ais_prompt.checks.leaks.proof import refuse_shown_questions
-
-        columns = spec.reader.input_columns
-        overlap = partial(refuse_shown_questions, planned.retriever, columns, data.train, data.test)
-        faults.attempt(overlap, spec.infer.retriever.where)
+    if not spec.infer.allow_overlap:
+        faults.attempt(lambda: _refuse_shown_questions(planned), spec.infer.retriever.where)
     prompts, inferencer = planned.prompts, planned.inferencer
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question.sample, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
@@ -433,26 +430,27 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
     ]
 
 
-def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Search for prompts that contain their answer: a fault if a template causes it, a warning if the data do."""
-    from ais_prompt.checks.leaks.proof import check_gold_is_hidden, find_shown_questions, shown_questions_warning
-    from ais_prompt.checks.leaks.search import search_leaks
-
+def _search(question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """Return the warnings of extensions, and that of questions among their own examples, if these are accepted."""
     dataset = question.planned
-    infer, data = dataset.spec.infer, dataset.data
-    template = infer.prompt_template or infer.ice_template
-    reader = dataset.spec.reader
-    golds = [column for column in reader.gold_columns if column not in reader.input_columns]
-    faults.attempt(
-        lambda: check_gold_is_hidden(dataset.inferencer, dataset.prompts, data.test, question.shots, golds),
-        template.where if template else infer.where,
-    )
-    found = search_leaks(dataset, question.shots)
-    if infer.allow_overlap:  # else refused before
-        shown = find_shown_questions(dataset.retriever, reader.input_columns, data.train, data.test)
-        warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
-        found += [] if warning is None else [warning]
+    found = [warning for check in steps("check") for warning in check(dataset, question.shots, faults)]
+    if dataset.spec.infer.allow_overlap and (shown := _shown_questions(dataset)):
+        found.append(PromptWarning(shown, dataset.spec.infer.retriever.where, OTHER_EXAMPLES))
     return found
+
+
+def _shown_questions(dataset: PlannedDataset) -> str:
+    if not dataset.retriever.gives_shots:
+        return ""
+    from ais_prompt.checks.shown_questions import find_shown_questions
+
+    data = dataset.data
+    return find_shown_questions(dataset.retriever, dataset.spec.reader.input_columns, data.train, data.test)
+
+
+def _refuse_shown_questions(dataset: PlannedDataset) -> None:
+    if what := _shown_questions(dataset):
+        raise DataError(what, fix=f"{OTHER_EXAMPLES}; allow_overlap=True in the retriever accepts them")
 
 
 def _check_judge(question: _Question, models: Collection[str], faults: FaultList) -> list[PromptWarning]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.extraction import reader_warnings
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config import Options
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.plan import Plan, read_spec
+from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.store import RunFolder, locate_run
 from ais_prompt.types import RunSpec
 
@@ -36,8 +36,13 @@ def checked(
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     plan, warnings, place = checked_with_places(options, thorough=thorough, tasks_of=tasks_of)
+    readers = (dataset.spec.eval.pred_postprocessor for dataset in plan.scorings)
     # A thorough check shows the phrasings of all datasets.
-    return plan, warnings if thorough else [*warnings, *reader_warnings(plan, place)]
+    if not thorough and any(reader and reader.type not in POSTPROCESSORS.shipped for reader in readers):
+        from ais_prompt.checks.extraction import reader_warnings
+
+        warnings += reader_warnings(plan, place)
+    return plan, warnings
 
 
 def checked_with_places(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -10,11 +9,12 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import AsksInParts, BatchEvaluator
-from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
-from ais_prompt.steps import mode_of_metric
+from ais_prompt.steps import brought_gate, known_metrics, mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
+from ais_prompt.utils import is_missing, nearest
 
 _OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
 
@@ -40,12 +40,13 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         return
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
+    if gate.evaluator:
+        yield from _faults_of_evaluator(gate, spec)
     if gate.limits_drop or mode_of_metric(gate.name):
         return
-    if gate.is_about_best:
-        if not any(task.variant for task in spec.tasks):
-            fix = "give several --prompt, or --sweep; without variants write the metric: 'accuracy >= 80%'"
-            yield _fault(gate, "the run has no variants, so there is no best of them", fix)
+    if (brought := brought_gate(gate.name)) is not None:
+        if (fault := import_object(brought.fault)(spec)) is not None:
+            yield _fault(gate, *fault)
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)
@@ -112,9 +113,21 @@ def _faults_of_each(gate: Gate) -> Iterator[ConfigError]:
     yield from _first_fault(gate, rules)
 
 
+def _faults_of_evaluator(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
+    names = {name for _, name in _concerned(gate, spec)}
+    further = dict.fromkeys(one.name for each in spec.datasets if each.abbr in names for one in each.eval.further)
+    if gate.evaluator not in further:
+        own = gate.name.rpartition(".")[2]
+        fix = f"further evaluators are {', '.join(further)}" if further else f"write '{own}': there is one evaluator"
+        yield _fault(gate, f"no dataset that it concerns has a further evaluator {gate.evaluator!r}", fix)
+
+
 def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     names = {name for _, name in _concerned(gate, plan.spec)}
     known = [_Metrics.of(dataset) for dataset in plan.scorings if dataset.spec.abbr in names]
+    if gate.name in known_metrics():
+        datasets = [dataset for dataset in plan.datasets if dataset.spec.abbr in names]
+        known += [_Metrics((gate.name,), are_fractions=True) for dataset in datasets if _may_be_known(dataset)]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having and (owner := missing_extension(f"--gate {gate.name}")):
@@ -125,11 +138,16 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         yield from _faults_of_fraction(gate)
 
 
+def _may_be_known(dataset: PlannedDataset) -> bool:
+    """Return whether extensions may score a dataset: it has no evaluator, or no golds."""
+    return dataset.spec.eval.evaluator is None or all(is_missing(sample.gold) for sample in dataset.data.test)
+
+
 def _offered_metrics(gate: Gate, known: Sequence[_Metrics]) -> str:
     """Return the metric with the nearest name as a question, or all metrics."""
     names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
-    near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
-    return f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
+    near = nearest(gate.name, [*names, *COUNTS])
+    return f"did you mean {near!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
 
 
 def _faults_of_fraction(gate: Gate) -> Iterator[ConfigError]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 from ais_prompt.checks.prompt_warning import (
@@ -37,7 +36,7 @@ from ais_prompt.prompts import (
     text_of,
 )
 from ais_prompt.types import RoleSpec
-from ais_prompt.utils import late, listed
+from ais_prompt.utils import late, listed, nearest
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
 """How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""
@@ -126,7 +125,7 @@ def unfilled_warning(mark: str, column: str, named: str, probe: PromptProbe, whe
         probe: the prompt.
         where: config path of the text.
     """
-    near = column or next(iter(get_close_matches(mark.strip("{}"), probe.columns, n=1)), "")
+    near = column or nearest(mark.strip("{}"), probe.columns) or ""
     fix = f"did you mean {{{near}}}? " * bool(near) + f"the columns are {listed(probe.columns)}"
     what = f"{named} is sent as it is: nothing is filled in there"
     if not column:

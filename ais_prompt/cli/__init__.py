@@ -39,7 +39,6 @@ _CORE: Final = Extension(
         "lock": VerbEntry("Compare", "lock:lock", "Write the prompts of a config into a lock."),
         "diff": VerbEntry("Compare", "lock:diff", "Compare prompts."),
         "compare": VerbEntry("Compare", "compare:compare", "Compare two runs: what changed, and why."),
-        "judge-check": VerbEntry("Compare", "compare:judge_check", "Measure a judge against labels of people."),
         "baseline": VerbEntry("Compare", "compare:baseline", "Write what later runs are held against."),
         "export": VerbEntry("Others", "view:export", "Write results in the form of another program."),
         "completion": VerbEntry("Others", "completion:completion", "Print the completion script of a shell."),

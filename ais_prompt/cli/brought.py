@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ais_prompt.extension import PLACES
 from ais_prompt.steps import brought_options, extensions
 
 if TYPE_CHECKING:
@@ -13,15 +12,15 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-BROUGHT: Final = sorted(
-    {
-        option.lstrip("-").replace("-", "_")
-        for one in extensions()
-        for place in PLACES
-        for option in one.options.get(place, ())
-    }
-)
-"""The names of these options in a command."""
+
+def brought_names(*places: Place) -> list[str]:
+    """Return the names in a command of the options for verbs of some places."""
+    options = (option for one in extensions() for place in places for option in one.options.get(place, ()))
+    return sorted({option.lstrip("-").replace("-", "_") for option in options})
+
+
+BROUGHT: Final = brought_names("config", "stored", "names")
+"""The names of the options that say which config a command means."""
 
 
 def brought(place: Place) -> Callable[[Command], Command]:
@@ -35,10 +34,11 @@ def brought(place: Place) -> Callable[[Command], Command]:
     return add
 
 
-def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those that are given, for `Options`.
+def given_options(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return those options that are given.
 
     Args:
         values: the parameters of a command.
+        names: of the options.
     """
-    return {name: values[name] for name in BROUGHT if values.get(name)}
+    return {name: values[name] for name in names if values.get(name)}

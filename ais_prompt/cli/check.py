@@ -36,20 +36,21 @@ def check(gates: tuple[str, ...], audit: bool, **values: Any) -> None:
 
     from ais_prompt.gates import describe_claim
     from ais_prompt.plan import STAND_IN
-    from ais_prompt.report import describe, describe_audits
+    from ais_prompt.report import describe
     from ais_prompt.utils import printable
-    from ais_prompt.verbs import audit_entries, remarks, trials
     from ais_prompt.verbs import check_source as check_config
+    from ais_prompt.verbs import remarks, trials
 
     options = replace(read_options(values), stand_in=STAND_IN)
     found = check_config(options, gates, audit_scorers=audit)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     shown = remarks(found.warnings), trials(found.extractions)
-    audits = audit_entries(found.audits)
-    offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims, audits=audits)
+    offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims)
+    offer(**({"audits": found.audits} if audit else {}))
     lines = [warning.labelled() for warning in found.warnings]
-    lines += [hanging("", line) for line in (*describe(found.extractions), *describe_audits(found.audits))]
+    audited = [line for one in found.audits for line in one.lines()]
+    lines += [hanging("", line) for line in (*describe(found.extractions), *audited)]
     for line in [*lines, *claims]:
         hint(printable(line))
     show_estimate(found.plan, by_task=False)

@@ -1,29 +1,22 @@
-"""Verbs that compare results: ``compare`` two runs, ``baseline`` for later runs, ``judge-check`` with human labels."""
+"""Verbs that compare results: ``compare`` two runs, ``baseline`` for later runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from ais_prompt.cli.brought import brought
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.gate_options import HOLDOUT
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
-from ais_prompt.verbs import measured_judge
-
-if TYPE_CHECKING:
-    from ais_prompt.judges import Estimated, Judge
 
 
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.argument("other", shell_complete=complete_run, required=False)
 @click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model, or a model of each run.")
-@click.option(
-    "--variants", is_flag=True, help="Compare the prompts and options of RUN: which is best, and how sure is that."
-)
-@HOLDOUT
+@brought("compare")
 @click.option("--flips", type=click.IntRange(min=0), help="Changed samples to show (default: 3 of a single dataset).")
 @click.option("--together", is_flag=True, help="Add intervals that hold for all datasets together (max-T).")
 @json_option
@@ -33,12 +26,11 @@ def compare(
     run: str,
     other: str | None,
     models: tuple[str, ...],
-    variants: bool,
-    holdout: float | None,
     flips: int | None,
     together: bool,
     html: str | None,
     work_dir: str | None,
+    **_: Any,
 ) -> None:
     """Compare two runs, or two models of one: what changed, on which samples, how sure that is, and why.
 
@@ -61,16 +53,17 @@ def compare(
         together_json,
     )
     from ais_prompt.report import comparison_page
-    from ais_prompt.steps import steps
+    from ais_prompt.steps import first_answer, steps
     from ais_prompt.store import replacing
 
-    if variants:
-        if other is not None or flips is not None or html is not None:
-            raise click.UsageError("--variants compares the variants of RUN alone; the page of the run shows them too.")
-        _compare_variants(run, models, holdout, work_dir)
+    within = first_answer("compare_within", click.get_current_context().params)
+    if within is not None:
+        offer(**within.fields)
+        if within.is_empty or not wants_json():
+            within.show()
+        if within.is_empty:
+            raise click.exceptions.Exit(1)
         return
-    if holdout is not None:
-        raise click.UsageError("--holdout chooses among variants: add --variants.")
     sides = open_sides(run, other, models, work_dir)
     if further := [one for compared in steps("compare") if (one := compared(*sides)) is not None]:
         for one in further:
@@ -95,23 +88,6 @@ def compare(
             echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
-
-
-def _compare_variants(run: str, models: tuple[str, ...], holdout: float | None, work_dir: str | None) -> None:
-    """Print the variants of a run; exit code 1 if it has none."""
-    from rich.console import Console
-
-    from ais_prompt.comparison import read_stored_run, variant_groups, without_questions
-    from ais_prompt.report import print_variants
-
-    groups = variant_groups(read_stored_run(run, work_dir), holdout)
-    groups = [one for one in groups if not models or one.model in models]
-    offer(variants=without_questions(groups))
-    if not groups:
-        echo(f"{run} has no variants with scores: give several --prompt, or --sweep", err=True)
-        raise click.exceptions.Exit(1)
-    if not wants_json():
-        print_variants(groups, Console())
 
 
 @click.command(cls=Verb)
@@ -144,71 +120,14 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     if output is not None:
         made = make_baselines(stored)
         write_baseline(Path(output), made)
-        samples = sum(len(task.values) for task in made.tasks)
-        offer(file=output, samples=samples, datasets=len(made.tasks))
+        samples = sum(len(task.values) for task in made.tasks if not task.evaluator)
+        datasets = len({(task.model, task.dataset) for task in made.tasks})
+        offer(file=output, samples=samples, datasets=datasets)
         if not wants_json():
-            origin = f"{counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}"
+            origin = f"{counted(samples, 'sample')} of {counted(datasets, 'dataset')}, from {made.run}"
             echo(f"{output}: {origin}\n{alarm_words(made.tasks, made.runs)}")
     if advise:
         advice = advise_gates(stored, alarms)
         offer(advice=[one.to_json() for one in advice])
         if not wants_json():
             echo("\n".join(advice_lines(advice, len(stored), alarms)))
-
-
-@click.command("judge-check", cls=Verb)
-@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@click.option(
-    "--labels",
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file of rows with id (of a sample) and label (true or false).",
-)
-@click.option("--task", metavar="MODEL/DATASET", help="Only this task, if runs have several.")
-@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-@json_option
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def judge_check(
-    runs: tuple[str, ...],
-    labels: Path,
-    task: str | None,
-    work_dir: str | None,
-    debug: bool,  # noqa: ARG001
-) -> None:
-    """Measure the judge of each RUN against labels of people, and the agreement of several judges.
-
-    Labels say of some answers whether they are right. Shown are the judge's sensitivity and specificity, Cohen's kappa,
-    and the score of the run corrected for its errors; for several runs of the same answers, Krippendorff's alpha.
-    """
-    from ais_prompt.config import DEFAULT_WORK_DIR, expand
-    from ais_prompt.verbs import check_judges as check
-
-    found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
-    offer(judges=list(map(measured_judge, found.judges)), alpha=found.alpha)
-    for judge in found.judges:
-        _show(judge)
-    if len(runs) > 1:
-        alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
-        echo(f"Krippendorff's alpha of {len(runs)} judges, {found.answers:,} answers: {alpha}")
-
-
-def _show(judge: Judge) -> None:
-    without = f", {judge.unjudged:,} more without a verdict" if judge.unjudged else ""
-    echo(f"{judge.task} of {judge.run}: {judge.confusion.n:,} labelled answers{without}")
-    right = sum(judge.verdicts.values()) / len(judge.verdicts)
-    echo(f"  sensitivity      {_percent(judge.confusion.sensitivity, 'no right answer is labelled')}")
-    echo(f"  specificity      {_percent(judge.confusion.specificity, 'no wrong answer is labelled')}")
-    kappa = judge.confusion.kappa
-    shown = "unknown: nothing varies" if kappa is None else f"{kappa.value:.2f}  [{kappa.low:.2f}, {kappa.high:.2f}]"
-    echo(f"  Cohen's kappa    {shown}")
-    echo(f"  score            {right:.1%} as judged".replace("%", " %"))
-    corrected = _percent(
-        judge.corrected, "unknown: the judge is no better than chance, or labels of a kind are missing"
-    )
-    echo(f"  corrected score  {corrected}\n")
-
-
-def _percent(found: Estimated | None, missing: str) -> str:
-    if found is None:
-        return missing
-    return f"{100 * found.value:.1f} %  [{100 * found.low:.1f} %, {100 * found.high:.1f} %]"

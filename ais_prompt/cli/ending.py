@@ -7,7 +7,7 @@ import shlex
 import sys
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ais_prompt.comparison import VariantGroup
     from ais_prompt.plan import Plan
     from ais_prompt.scoring import TaskOutcome
     from ais_prompt.verbs import FailureLimit, RunResult
@@ -41,21 +40,20 @@ def show(
     result: RunResult,
     plan: Plan,
     remedies: Mapping[str, tuple[str, str]] = MappingProxyType({}),
-    holdout: float | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Print the table, what became of the other answers, and where the files are; with ``-q`` the table only.
 
     Args:
         result: of the run.
         plan: of the run.
-        holdout: share of the questions on which the best variant is chosen; None for all.
         remedies: state of answers (`ais_prompt.report.LostAnswers`) → what is known of it, and the command that helps.
+        options: those of extensions about scores.
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import difference_json
     from ais_prompt.report import print_speed, print_summary, used_line
-    from ais_prompt.steps import tell
+    from ais_prompt.steps import first_answer, tell
     from ais_prompt.terminal import is_quiet
     from ais_prompt.verbs import task_ends
 
@@ -75,25 +73,25 @@ def show(
         reasons=dict(result.reasons),
         used=result.used,
         isolation=dict(result.isolation),
-        differences=list(map(difference_json, result.differences)),
     )
+    if result.differences:
+        from ais_prompt.comparison import difference_json
+
+        offer(differences=list(map(difference_json, result.differences)))
     # A pipe without a width gets lines that most terminals show whole.
     console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
     datasets = {outcome.dataset for outcome in result.outcomes}
     if any(outcome.error is None for outcome in result.outcomes):
         hint("")
         print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets, result.outcomes)
-    if groups := _variants(result, plan, holdout):
-        from ais_prompt.comparison import without_questions
-
-        offer(variants=without_questions(groups))
+    beside = first_answer("beside_scores", root, plan, options, console)
+    if beside is not None:
+        offer(**beside.fields)
     if is_quiet() or refusals(result):
         return
-    if groups:
-        from ais_prompt.report import print_variants
-
+    if beside is not None:
         echo()
-        print_variants(groups, console)
+        beside.show()
     elif result.differences:
         from ais_prompt.comparison import print_model_difference
 
@@ -130,17 +128,6 @@ def _print_lost_answers(
         echo(hanging(f"{head}  ", command, breaks=False))
     for sentence, command in better_readings(result.folder, result.outcomes):
         echo(hanging(f"  {sentence}:  ", command, breaks=False))
-
-
-def _variants(result: RunResult, plan: Plan, holdout: float | None) -> Sequence[VariantGroup]:
-    """Return the variants of a run; none if its config has none, or a file cannot be read."""
-    if any(task.spec.variant for task in plan.tasks):
-        from ais_prompt.comparison import read_stored_run, variant_groups
-        from ais_prompt.errors import AisPromptError
-
-        with suppress(AisPromptError):  # the notes of the summary say it
-            return variant_groups(read_stored_run(str(result.folder.root)), holdout)
-    return ()
 
 
 def _place(plan: Plan, dataset: str, row: int) -> str:

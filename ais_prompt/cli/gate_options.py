@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ais_prompt.cli.brought import Command, brought, brought_names, given_options
 from ais_prompt.cli.verb import echo, hanging, offer
 
 if TYPE_CHECKING:
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
     from ais_prompt.scoring import Row
     from ais_prompt.verbs import RunResult
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-HOLDOUT = click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Choose the best variant on this share of the questions (0.5), and score it on the others.",
-)
 _OPTIONS = (
-    HOLDOUT,
     click.option(
         "--gate",
         "gates",
@@ -55,15 +47,15 @@ _OPTIONS = (
     click.option("--junit", metavar="FILE", help="Write the gates as JUnit XML."),
     click.option("--markdown", metavar="FILE", help="Write gates and scores as Markdown, for a pull request."),
 )
-GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown", "holdout")
-"""The names of these options in a command."""
+GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown", *brought_names("scored"))
+"""The names of these options in a command, those of extensions too."""
 
 
 def gate_options(command: Command) -> Command:
     """Add these options to a command; `read_gates` takes them."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    return brought("scored")(command)
 
 
 def refuse_undecided_gates(mode: str, values: dict[str, Any]) -> None:
@@ -142,13 +134,13 @@ def read_gates(
     level: float,
     junit: str | None,
     markdown: str | None,
-    holdout: float | None = None,
     *,
     mode: str = "all",
+    **further: Any,
 ) -> GateKeeper:
     """Read the options before anything is asked.
 
-    The arguments are those of `ais_prompt.gates.open_gates` and `GateKeeper`.
+    The arguments are those of `ais_prompt.gates.open_gates` and `GateKeeper`, and options of extensions.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
@@ -157,8 +149,8 @@ def read_gates(
 
     from ais_prompt.gates import open_gates
 
-    opened = replace(open_gates(plan, gates, baseline, min_drop, level, mode=mode), holdout=holdout)
-    return GateKeeper(opened, junit, markdown)
+    opened = open_gates(plan, gates, baseline, min_drop, level, mode=mode)
+    return GateKeeper(replace(opened, options=given_options(further, further)), junit, markdown)
 
 
 def _write(path: str, content: bytes) -> None:

@@ -110,11 +110,10 @@ def _find(kind: str | None, patterns: Sequence[str]) -> None:
 
 def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
     """Return what to say if no config matches; a single word may be a kind that is misspelt."""
-    if kind is None and len(patterns) == 1:
-        from difflib import get_close_matches
+    from ais_prompt.utils import nearest
 
-        if near := get_close_matches(patterns[0], KINDS, n=1):
-            return f"There is no kind {patterns[0]!r}: did you mean {near[0]!r}?"
+    if kind is None and len(patterns) == 1 and (near := nearest(patterns[0], KINDS)):
+        return f"There is no kind {patterns[0]!r}: did you mean {near!r}?"
     what = f"No config of {kind or 'models, datasets and summarizers'} matches {' or '.join(map(repr, patterns))}"
     from ais_prompt.steps import first_answer
 

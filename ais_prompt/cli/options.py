@@ -189,7 +189,7 @@ def read_options(values: Mapping[str, Any]) -> Options:
         ConfigError: an option lacks the option that it belongs to, an extension refuses its options, or a server, a
             file with questions or weights stand in place of the config.
     """
-    options = taken(Options, {**values, "options": given_options(values)})
+    options = taken(Options, {**values, "options": given_options(values, BROUGHT)})
     _refuse_misplaced_word(options.config)
     refuse_lone_options(options)
     for complete in steps("source") if options.options else ():

@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ais_prompt.errors import ModelError
+from ais_prompt.errors import ModelError, Refusal
 
 if TYPE_CHECKING:
-    from ais_prompt.scoring import TaskOutcome
     from ais_prompt.verbs import RunResult
-
-_REFUSAL: Final = re.compile(
-    r"(?:every request would fail|the first request failed): (?:http_(?P<status>\d{3})|unreachable): "
-    r"(?P<words>.*?) \((?P<address>https?://[^\s;()]+?)(?:(?:/chat)?/(?:completions|responses|messages))?"
-    r"(?:; (?P<hint>.*))?\)",
-    re.DOTALL,
-)
-"""The message with which `FailureWatch` gives up a model of a server."""
-
-
-@dataclass(frozen=True)
-class _Refusal:
-    """What a server says to every request; ``status`` is None if it cannot be reached."""
-
-    status: str | None
-    words: str
-    address: str
-    hint: str | None
-
-    @property
-    def remedy(self) -> str:
-        if self.status is None:
-            return "start the server"
-        if self.status == "401":
-            return "name the key in api_key" if self.hint == "no key is sent" else "set it"
-        return "correct that"
 
 
 def refusals(result: RunResult) -> list[str]:
@@ -46,9 +17,9 @@ def refusals(result: RunResult) -> list[str]:
     Args:
         result: of a run.
     """
-    models: dict[_Refusal, set[str]] = {}
+    models: dict[Refusal, set[str]] = {}
     for outcome in result.outcomes:
-        refusal = _refusal_of(outcome)
+        refusal = outcome.error.refusal if isinstance(outcome.error, ModelError) else None
         if refusal is None or result.used.output_tokens:
             return []
         models.setdefault(refusal, set()).add(outcome.model)
@@ -59,15 +30,17 @@ def refusals(result: RunResult) -> list[str]:
         lines.append(f"{who} {refusal.address}{_of(sorted(names), len(every))}: {refusal.words}")
         lines += [f"  {refusal.hint}"] if refusal.hint else []
     if models:
-        remedies = " or ".join(dict.fromkeys(refusal.remedy for refusal in models))
+        remedies = " or ".join(dict.fromkeys(map(_remedy, models)))
         lines.append(f"  nothing was answered; {remedies} and run the same command with -r")
     return lines
 
 
-def _refusal_of(outcome: TaskOutcome) -> _Refusal | None:
-    if not isinstance(outcome.error, ModelError) or not (found := _REFUSAL.fullmatch(outcome.error.what)):
-        return None
-    return _Refusal(found["status"], found["words"], found["address"], found["hint"])
+def _remedy(refusal: Refusal) -> str:
+    if not refusal.status:
+        return "start the server"
+    if refusal.status == "401":
+        return "name the key in api_key" if refusal.hint == "no key is sent" else "set it"
+    return "correct that"
 
 
 def _of(names: Sequence[str], models: int) -> str:

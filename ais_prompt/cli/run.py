@@ -173,7 +173,7 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
         hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)
     remedies = _remedies(result, _larger_limit(plan, result, session.retry_truncated))
-    show(result, plan, remedies, keeper.gates.holdout)
+    show(result, plan, remedies, keeper.gates.options)
     holds = session.mode == "infer" or keeper.hold(result)
     if len(plan.tasks) <= MANY or any(outcome.scores for outcome in result.outcomes):
         show_folder(result)

@@ -86,7 +86,7 @@ def score(
     keeper = read_gates(plan, **{name: values[name] for name in GATE_OPTIONS})
     session = Session("eval", report=folder.report.exists(), audits=audit, command=shown_command())
     result = run_source(plan, folder, session)
-    show(result, plan, holdout=keeper.gates.holdout)
+    show(result, plan, options=keeper.gates.options)
     show_folder(result)
     holds = keeper.hold(result)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))

@@ -56,7 +56,7 @@ def view(
     if run and work_dir is None and any(all_runs(expand(run))):
         runs, run = expand(run), None
     folder = locate_run(runs, run) if run else None
-    pages = pages_of(folder, given_options(further))
+    pages = pages_of(folder, given_options(further, further))
     with ReportServer(runs, port, folder, _score_so_far, pages) as server, suppress(KeyboardInterrupt):
         name = next(iter(pages), "")
         address = server.with_token("/".join(filter(None, (server.address(folder), name))) if folder else "/")

@@ -183,7 +183,8 @@ def _write_page(page: Path, shown: Shown) -> None:
 def _print(shown: Shown, *, origins: bool) -> None:
     from rich.console import Console
 
-    from ais_prompt.preview import print_sample, print_variant_prompts
+    from ais_prompt.preview import print_sample
+    from ais_prompt.steps import first_answer
 
     console = Console()
     for name, views in shown:
@@ -196,9 +197,7 @@ def _print(shown: Shown, *, origins: bool) -> None:
             question = model, sample[0].base_dataset or dataset, sample[0].sample_id
             questions.setdefault(question, []).append(sample)
         for samples in questions.values():
-            if any(sample[0].variant for sample in samples):
-                print_variant_prompts(samples, console, origins=origins)
-            else:
+            if not first_answer("print_question", samples, console, origins):
                 for sample in samples:
                     print_sample(sample, console, origins=origins)
 

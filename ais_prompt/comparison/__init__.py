@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         same_prompt,
     )
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
-    from ais_prompt.comparison.compared_variants import together, variant_groups
     from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
     from ais_prompt.comparison.differences import (
         Difference,
@@ -53,10 +52,10 @@ if TYPE_CHECKING:
         intervals_together,
         mean_differences,
         model_differences,
+        score_difference,
     )
     from ais_prompt.comparison.document import CompareDocument, comparison_json, together_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
-    from ais_prompt.comparison.holdout import held_out
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -74,8 +73,6 @@ if TYPE_CHECKING:
         print_model_difference,
         print_together,
     )
-    from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
-    from ais_prompt.comparison.spent import on_front, spent_on
-    from ais_prompt.comparison.variant_group import UNITS, Holdout, Spent, Variant, VariantGroup, without_questions
+    from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores, have_one_metric
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -10,13 +10,15 @@ two lists of ids, and the diff of two files shows which samples changed::
 ``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
 sample. Both are missing in files of earlier versions. A baseline of several runs has their number as ``runs``, the mean
 over them as the value of each sample, and for each dataset as ``noise`` how much a value varies between the runs.
-``lower_is_better`` says that a rise is a drop; without it the name of the metric decides.
+``lower_is_better`` says that a rise is a drop; without it the name of the metric decides. A dataset with several
+evaluators has a task for each; ``evaluator`` names those beside the headline.
 """
 
 from __future__ import annotations
 
+import logging
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NotRequired, TypedDict
 
@@ -26,14 +28,17 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison.paired_runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics import (
     exact_mean,
 )
 from ais_prompt.parts import exception_line
 from ais_prompt.store import check_scored, check_shape, reading, replacing
+from ais_prompt.terminal import NOTE
 from ais_prompt.types import lower_is_better
 from ais_prompt.utils import decode, encode, read_regular
+
+logger = logging.getLogger(__name__)
 
 BASELINE_FORMAT: Final = 2
 """Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""
@@ -45,7 +50,7 @@ ENOUGH_ANSWERED: Final = 0.9
 
 
 class BaselineTask(Struct, frozen=True):
-    """One model on one dataset.
+    """One model on one dataset, by one evaluator.
 
     Attributes:
         model, dataset: their ``abbr``.
@@ -59,6 +64,7 @@ class BaselineTask(Struct, frozen=True):
         lower_is_better: whether less of the metric is better.
         noise: the variance of a sample's value between the runs of the baseline, as the mean over the samples; None for
             one run.
+        evaluator: name of the evaluator; empty for the headline.
     """
 
     model: str
@@ -71,6 +77,12 @@ class BaselineTask(Struct, frozen=True):
     clusters: Mapping[str, str] = {}
     noise: float | None = None
     lower_is_better: bool = False
+    evaluator: str = ""
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``, with a further evaluator in brackets."""
+        return f"{self.model}/{self.dataset}{f' ({self.evaluator})' if self.evaluator else ''}"
 
     @property
     def size(self) -> int:
@@ -95,7 +107,7 @@ class Baseline(Struct, frozen=True):
 
 
 def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
-    """Make a baseline of a run.
+    """Make a baseline of a run. Scores of further evaluators that cannot be compared are left out, with a note.
 
     Args:
         run: a run that is scored.
@@ -110,16 +122,35 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
         raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {root}")
     check_scored(run.folder, [task.spec for task in run.tasks])
     tasks = [task for task in run.tasks if task.is_scored]
-    for task in tasks:
-        name, metric = task.name, task.metric
-        if metric.of is not None:
-            what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
-            raise ConfigError(what, where=run.name, fix="ask the rest with -r")
-        if len(task.values) < ENOUGH_ANSWERED * task.size:
-            what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
-            raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
     by_row = by_row or any(task.knows_only_rows for task in tasks)
-    return Baseline(run.name, tuple(baseline_task(task, by_row=by_row) for task in tasks), by_row)
+    made = [one for task in tasks for one in _tasks_by_evaluator(run, task, by_row=by_row)]
+    return Baseline(run.name, tuple(made), by_row)
+
+
+def _tasks_by_evaluator(run: StoredRun, task: ScoredTask, *, by_row: bool) -> Iterator[BaselineTask]:
+    """Yield a task by its headline, and by each further evaluator whose scores can be compared.
+
+    Raises:
+        AisPromptError: the headline is no evidence, or cannot be compared.
+    """
+    yield _evident_task(run, task, by_row=by_row)
+    for further in task.further:
+        try:
+            yield _evident_task(run, further, by_row=by_row)
+        except AisPromptError as error:
+            what = "[%s] %s is left out of the baseline: %s"
+            logger.log(NOTE, what, task.name, further.evaluator, error.what)
+
+
+def _evident_task(run: StoredRun, task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    name, metric = task.name, task.metric
+    if metric.of is not None:
+        what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
+        raise ConfigError(what, where=run.name, fix="ask the rest with -r")
+    if len(task.values) < ENOUGH_ANSWERED * task.size:
+        what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
+        raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
+    return baseline_task(task, by_row=by_row)
 
 
 def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
@@ -154,9 +185,9 @@ def _refuse_doubled(runs: Sequence[StoredRun]) -> None:
             raise ConfigError(f"the run {run.name} is given twice", fix=fix)
 
 
-def _identity(baseline: Baseline) -> list[tuple[str, str, str]]:
+def _identity(baseline: Baseline) -> list[tuple[str, str]]:
     """Return what runs of one config have in common."""
-    return [(task.model, task.dataset, task.metric) for task in baseline.tasks]
+    return [(task.name, task.metric) for task in baseline.tasks]
 
 
 def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
@@ -164,7 +195,7 @@ def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
     first, size = tasks[0], max(task.size for task in tasks)
     names = [name for name in first.values if all(name in task.values for task in tasks)]
     if len(names) < ENOUGH_ANSWERED * size:
-        what = f"only {len(names)} of {size} samples of {first.model}/{first.dataset} were answered in all runs"
+        what = f"only {len(names)} of {size} samples of {first.name} were answered in all runs"
         raise ConfigError(what, fix="make a baseline of runs with the same data; ask failed samples again with -r")
     values = {name: [task.values[name] for task in tasks] for name in names}
     sums = {name: np.mean([task.sums[name] for task in tasks], axis=0) for name in names if first.sums}
@@ -192,6 +223,7 @@ def baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
         sums,
         clusters=task.clusters,
         lower_is_better=bool(metric.lower_is_better),
+        evaluator=task.evaluator,
     )
 
 
@@ -220,6 +252,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         {
             "model": task.model,
             "dataset": task.dataset,
+            **({"evaluator": task.evaluator} if task.evaluator else {}),
             "metric": task.metric,
             "fraction": task.fraction,
             **({} if task.n is None else {"n": task.n}),
@@ -277,6 +310,7 @@ def _task(task: Mapping[str, Any]) -> BaselineTask:
         made,
         noise=None if task.get("noise") is None else float(task["noise"]),
         lower_is_better=bool(task.get("lower_is_better", lower_is_better(made.metric))),
+        evaluator=task.get("evaluator", ""),
     )
 
 
@@ -315,6 +349,7 @@ class BaselineTaskFile(TypedDict):
         noise: how far the score differs between runs of the same config.
         sums: id → the summands of a metric that is computed from sums.
         lower_is_better: whether less of the metric is better; without it, as the name of the metric says.
+        evaluator: name of the evaluator; missing for the headline.
     """
 
     model: str
@@ -326,3 +361,4 @@ class BaselineTaskFile(TypedDict):
     noise: NotRequired[float | None]
     sums: NotRequired[dict[str, str]]
     lower_is_better: NotRequired[bool]
+    evaluator: NotRequired[str]

@@ -13,6 +13,7 @@ from ais_prompt.locks import changes_title
 from ais_prompt.models import as_flat
 from ais_prompt.preview import hunks
 from ais_prompt.types import ELSEWHERE, ChatMessage, DatasetSpec, ModelSpec, PartSpec, Prediction, TaskSpec
+from ais_prompt.utils import shortened
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_gen_toks", "max_length")
 """Arguments that limit how long an answer may be."""
@@ -268,5 +269,4 @@ def _shown(value: Any) -> str:
         text = ", ".join(f"{key}={entry!r}" for key, entry in value.items())
     else:
         text = "" if value is None else str(value)
-    text = text or "nothing"
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return shortened(text or "nothing", SHOWN)

@@ -13,7 +13,6 @@ from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_j
 from ais_prompt.comparison.differences import Difference, differences_together
 from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
-from ais_prompt.comparison.variant_group import VariantGroup
 from ais_prompt.types import Document, prompts_to_json
 
 
@@ -24,7 +23,6 @@ class CompareDocument(Document, kw_only=True):
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
-        variants: with ``--variants``, the prompts and options of each model and dataset of the run.
         together: with ``--together``, an interval for each dataset, which all hold together with 95 % confidence.
     """
 
@@ -32,7 +30,6 @@ class CompareDocument(Document, kw_only=True):
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
-    variants: list[VariantGroup] = field(default_factory=list)
     together: list[TogetherEntry] = field(default_factory=list)
 
 
@@ -99,7 +96,7 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
     return {
         "notes": list(found.notes),
         "comparisons": [_to_json(one) for one in found.comparisons],
-        "means": [difference_json(one) for one in found.means],
+        "means": [difference_json(one) for one in (*found.means, *found.further_means)],
     }
 
 

@@ -15,7 +15,7 @@ from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
 from ais_prompt.preview import changed_words, questions
 from ais_prompt.types import Prediction
-from ais_prompt.utils import counted, printable
+from ais_prompt.utils import counted, printable, without_middle
 
 COLOURS: Final = {"worse": "red", "better": "green"}
 LONGEST: Final = 160
@@ -141,5 +141,4 @@ def _measured(prediction: Prediction) -> str:
 
 
 def _shortened(answer: Any) -> str:
-    text = " ".join(str(answer).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    return without_middle(" ".join(str(answer).split()), LONGEST)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.comparison.compared_task import Comparison, compare
 from ais_prompt.comparison.differences import Difference, adjusted, mean_differences, members_of
@@ -69,6 +70,7 @@ class RunComparison(Struct, frozen=True):
         notes: what a reader must know first: a run that is not finished, datasets that cannot be compared and why.
         means: the mean difference of each model over all datasets, and over each group of the summary.
         groups: name of each group → its datasets.
+        further_means: as ``means``, of the scores of each further evaluator; their metric is ``NAME.mean``.
     """
 
     before: StoredRun
@@ -77,6 +79,7 @@ class RunComparison(Struct, frozen=True):
     notes: tuple[str, ...]
     means: tuple[Difference, ...] = ()
     groups: Mapping[str, frozenset[str]] = {}
+    further_means: tuple[Difference, ...] = ()
 
     @property
     def names(self) -> tuple[str, str]:
@@ -177,12 +180,12 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     else:
         notes += _unpaired(before, after, pairs)
     found: list[Comparison] = []
-    of_headlines = 0
+    by_evaluator: dict[str, list[Comparison]] = {"": []}
     faults: defaultdict[str, list[str]] = defaultdict(list)
     for old, new in [*pairs, *chain(*map(_further_pairs, pairs))]:
         try:
             found.append(compare(old, new))
-            of_headlines += not new.evaluator
+            by_evaluator.setdefault(new.evaluator, []).append(found[-1])
         except AisPromptError as error:
             where = "" if error.where == new.name else error.where
             faults[" · ".join(filter(None, (error.what, where, error.fix)))].append(new.name)
@@ -192,8 +195,13 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
         after,
         tuple(adjusted(found)),
         tuple(dict.fromkeys(notes)),
-        tuple(mean_differences(found[:of_headlines], after.groups)),
+        tuple(mean_differences(by_evaluator.pop(""), after.groups)),
         members_of(after.groups),
+        tuple(
+            replace(mean, metric=f"{name}.{mean.metric}")
+            for name, each in by_evaluator.items()
+            for mean in mean_differences(each, after.groups)
+        ),
     )
 
 

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import read_dataset
-from ais_prompt.types import ChatMessage, DatasetSpec, Prediction, Sample
+from ais_prompt.steps import first_answer
+from ais_prompt.types import ChatMessage, DatasetSpec, Prediction
 from ais_prompt.utils import canonical
 
 AGREEING: Final = 0.95
@@ -164,22 +165,16 @@ def _near_copies(
     questions: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> list[tuple[str, str]]:
     """Return pairs of near copies among the samples without a pair; each sample is in one pair."""
-    from ais_prompt.checks import find_near_copies, likeliest
-
     taken = set(names.values())
     left = [name for name in sides[0] if name not in names and questions[0][name]]
     right = [name for name in sides[1] if name not in taken and questions[1][name]]
     if not left or not right or max(len(left), len(right)) > MOST_COMPARED:
         return []
-    samples = [
-        [Sample(name, index, {"question": questions[side][name]}) for index, name in enumerate(found)]
-        for side, found in enumerate((left, right))
-    ]
-    found = likeliest(find_near_copies(samples[0], samples[1], ["question"], lambda _, __: True))
+    texts = [[questions[side][name] for name in found] for side, found in enumerate((left, right))]
     pairs: dict[str, str] = {}
-    for one in sorted(found, key=lambda one: -one.likeness):
-        if right[one.row] not in pairs.values():
-            pairs[left[one.question]] = right[one.row]
+    for one, other in first_answer("near_copies", *texts) or ():
+        if right[other] not in pairs.values():
+            pairs[left[one]] = right[other]
     return list(pairs.items())
 
 

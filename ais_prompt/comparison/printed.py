@@ -58,12 +58,12 @@ STARRED: Final = "* p < 0.05 after Holm's correction over {comparisons}"
 
 
 class FurtherComparison(NamedTuple):
-    """What an extension compares of two runs, beside their scores: the result of its step ``compare``.
+    """What an extension compares of two runs beside their scores, or in one run: the result of its steps.
 
     Attributes:
-        fields: of the ``--json`` document of ``compare``; the extension's ``documents`` have their types.
+        fields: of the ``--json`` document; the extension's ``documents`` have their types.
         show: prints it.
-        is_empty: whether both runs have something of its kind, but nothing could be compared.
+        is_empty: whether nothing could be compared.
     """
 
     fields: Mapping[str, Any]
@@ -229,14 +229,14 @@ def _print_table(found: RunComparison, console: Console) -> None:
     comparisons = found.comparisons
     models = {one.model for one in comparisons}
     if not console.is_terminal:
-        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means)]
+        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means, *found.further_means)]
         print_table(_COLUMNS, [list(row.values()) for row in rows], console)
         return
     if len(models) == 1:
         _print_line(Text(printable(f"model: {next(iter(models))}")), console)
     is_grouped = len(comparisons) > FEW
     columns = [column for column in _COLUMNS if column is not _MODEL or not (is_grouped or len(models) == 1)]
-    means = [one for one in found.means if not one.dataset]
+    means = [one for one in (*found.means, *found.further_means) if not one.dataset]
     few = [*(_cells(one, _name(one)) for one in comparisons), *(_cells(one, _name(one), "bold") for one in means)]
     rows = list(_grouped(found)) if is_grouped else few
     lines = [[row[column] for column in columns] for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ais_prompt.utils import counted, one_line
+from ais_prompt.utils import counted, one_line, shortened
 
 _PLACES: Final = ("work_dir", "run_name", "paths_relative_to")
 """Where a run is, which is no difference of what is asked."""
@@ -51,5 +51,4 @@ def _shown(value: Any) -> str:
         return _shown(value["type"])
     if isinstance(value, Mapping | list):
         return counted(len(value), "value")
-    text = one_line(repr(value) if isinstance(value, str) else str(value))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shortened(one_line(repr(value) if isinstance(value, str) else str(value)), _LONGEST)

@@ -179,7 +179,8 @@ def _variants(
         base = _ABBRS[kind](section)
         section.faults.raise_any()
         swept = own.get(number, [])
-        points = list(_points([sweep.values for _, sweep in swept], zipped=zipped))
+        values = [sweep.values for _, sweep in swept]
+        points = list(zip(*values, strict=True) if zipped and swept else product(*values))
         named = _prompts(item, loaded.place(f"{where}.prompts")) if prompts else {"": None}
         if len(points) * len(named) > _MOST:
             what = f"{base} would have {len(points) * len(named):,} variants"
@@ -204,12 +205,6 @@ def _prompts(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
         fix = "write prompts=dict(short='…{question}…', steps='…')"
         raise ConfigError("prompts is no dict of name → prompt", where=where, fix=fix)
     return prompts
-
-
-def _points(values: Sequence[Sequence[Any]], *, zipped: bool) -> Iterator[tuple[Any, ...]]:
-    if zipped and values:
-        return iter(list(zip(*values, strict=True)))
-    return product(*values)
 
 
 def _identity(item: Mapping[str, Any], base: str, prompt: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,20 +22,8 @@ if TYPE_CHECKING:
     from ais_prompt.data.ranges import select
     from ais_prompt.data.reader import Dataset, Reader, load_dataset
     from ais_prompt.data.retriever import ComparesTexts, RetrievalText, Retriever, RowLists, ShotIds, own_rows
-    from ais_prompt.data.row_shape import (
-        LETTERS,
-        GoldOfOptions,
-        Option,
-        RowShape,
-        chat_of,
-        flat,
-        option_columns,
-        parse_shape,
-        parsed,
-        right_places,
-        shuffled,
-        split_chat,
-    )
+    from ais_prompt.data.row_options import LETTERS, GoldOfOptions, Option, option_columns, right_places, shuffled
+    from ais_prompt.data.row_shape import RowShape, flat, parse_shape
     from ais_prompt.data.spoiled import spoil
     from ais_prompt.data.table import Row, RowIds, Table, join_tables
     from ais_prompt.data.text_encoding import guess_encoding

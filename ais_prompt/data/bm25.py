@@ -10,7 +10,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ais_prompt.data.retriever import RetrievalText, RowLists, ShotIds, check_count, check_enough, own_rows, take
+from ais_prompt.data.retriever import (
+    RetrievalText,
+    RowLists,
+    ShotIds,
+    ShowsExamples,
+    check_count,
+    check_enough,
+    own_rows,
+    take,
+)
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.terminal import tracked
@@ -26,7 +35,7 @@ EPSILON: Final = 0.25
 
 
 @RETRIEVERS.register_module()
-class BM25Retriever:
+class BM25Retriever(ShowsExamples):
     """Choose the train rows with the highest BM25 score for the question, best first.
 
     As in OpenCompass: Okapi BM25 with the constants of ``rank_bm25``, over the words of nltk's tokenizer with their
@@ -45,8 +54,6 @@ class BM25Retriever:
         MissingExtra: ``nltk`` is not installed.
     """
 
-    gives_shots = True
-
     def __init__(
         self,
         ice_num: int = 1,
@@ -56,11 +63,9 @@ class BM25Retriever:
         input_columns: Sequence[str] | str = (),
         input_template: str | None = None,
     ) -> None:
+        super().__init__(ice_separator, ice_eos_token, exclude_self)
         require_installed("nltk", extra="retrievers", why="BM25Retriever")
         self.ice_num = check_count(ice_num, "ice_num")
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
-        self.exclude_self = exclude_self
         self.text = RetrievalText(input_columns, input_template)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:

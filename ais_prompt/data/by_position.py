@@ -6,7 +6,16 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ais_prompt.data.retriever import OwnRows, RowLists, ShotIds, check_count, check_enough, own_rows, take
+from ais_prompt.data.retriever import (
+    OwnRows,
+    RowLists,
+    ShotIds,
+    ShowsExamples,
+    check_count,
+    check_enough,
+    own_rows,
+    take,
+)
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.types import Sample
@@ -43,7 +52,7 @@ class ZeroRetriever:
 
 
 @RETRIEVERS.register_module()
-class FixKRetriever:
+class FixKRetriever(ShowsExamples):
     """Choose the rows of ``fix_id_list`` in that order, repeats included.
 
     Args:
@@ -54,8 +63,6 @@ class FixKRetriever:
             example less.
     """
 
-    gives_shots = True
-
     def __init__(
         self,
         fix_id_list: Sequence[int],
@@ -65,9 +72,7 @@ class FixKRetriever:
         exclude_self: bool = False,
     ) -> None:
         self.fix_id_list = tuple(fix_id_list)
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
-        self.exclude_self = exclude_self
+        super().__init__(ice_separator, ice_eos_token, exclude_self)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
         """Return the fixed rows for every test row.
@@ -85,17 +90,9 @@ class FixKRetriever:
         own = own_rows(train, test, exclude_self=self.exclude_self)
         return RowLists(take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own)
 
-    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """Return the rows that are shown."""
-        return self.retrieve(train, test)
-
-    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """Return the shots of the first test row."""
-        return self.retrieve(train, test[:1])[0]
-
 
 @RETRIEVERS.register_module()
-class RandomRetriever:
+class RandomRetriever(ShowsExamples):
     """Draw rows without replacement, the same ones in every run.
 
     The draws are those of OpenCompass and AISBench: numpy's ``RandomState``, whose stream never changes, seeded
@@ -111,8 +108,6 @@ class RandomRetriever:
         ConfigError: ``ice_num`` is negative, or ``seed`` out of range.
     """
 
-    gives_shots = True
-
     def __init__(
         self,
         ice_num: int = 1,
@@ -125,9 +120,7 @@ class RandomRetriever:
             raise ConfigError(f"seed cannot be {seed}", fix="choose one from 0 to 4294967295")
         self.ice_num = check_count(ice_num, "ice_num")
         self.seed = seed
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
-        self.exclude_self = exclude_self
+        super().__init__(ice_separator, ice_eos_token, exclude_self)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
         """Return a draw for every test row.
@@ -142,17 +135,9 @@ class RandomRetriever:
         # row out does not change the draws of later test rows.
         return RowLists(take(generator.permutation(len(train)), self.ice_num, rows) for rows in own)
 
-    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """Return the rows that are shown."""
-        return self.retrieve(train, test)
-
-    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """Return the draw of the first test row."""
-        return self.retrieve(train, test[:1])[0]
-
 
 @RETRIEVERS.register_module()
-class SlidingWindowRetriever:
+class SlidingWindowRetriever(ShowsExamples):
     """Choose the train rows ``i-k`` to ``i-1`` for test row ``i``; before the first train row come the last ones.
 
     Args:
@@ -166,8 +151,6 @@ class SlidingWindowRetriever:
         ConfigError: ``k`` is negative.
     """
 
-    gives_shots = True
-
     def __init__(
         self,
         k: int,
@@ -177,9 +160,7 @@ class SlidingWindowRetriever:
         exclude_self: bool = False,
     ) -> None:
         self.k = check_count(k, "k")
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
-        self.exclude_self = exclude_self
+        super().__init__(ice_separator, ice_eos_token, exclude_self)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
         """Return the window of every test row.
@@ -200,10 +181,6 @@ class SlidingWindowRetriever:
     def _window(self, test_row: int, train_rows: int, own: OwnRows) -> ShotIds:
         backwards = (row % train_rows for row in range(test_row - 1, test_row - 1 - train_rows, -1))
         return take(backwards, self.k, own)[::-1]
-
-    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """Return the rows that are shown."""
-        return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
         """Return the window of the first test row."""

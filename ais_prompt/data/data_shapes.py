@@ -14,7 +14,10 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.data.row_shape import GoldOfOptions, RowShape, chat_of, flat, parsed, right_places, split_chat
+from ais_prompt.data.row_chats import chat_of, split_chat
+from ais_prompt.data.row_options import GoldOfOptions, right_places
+from ais_prompt.data.row_shape import RowShape, flat
+from ais_prompt.data.row_values import parsed
 from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 
@@ -502,7 +505,7 @@ def find_shape(
         found.append(shape)
         look = replace(look, shape=replace(look.shape, **keys))
         if shape.part == "columns":
-            look = replace(look, rows=[flat(row, look.shape.inside) for row in rows])
+            look = replace(look, rows=[flat(row, look.shape.inside) for row in look.rows])
     return look.shape, found
 
 

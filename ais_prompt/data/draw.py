@@ -10,11 +10,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final, overload
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
+from ais_prompt.data.samples import LazySamples
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.types import DrawSpec, ReaderSpec, Sample, Stratum
 from ais_prompt.utils import canonical, listed, text_digest
@@ -62,7 +63,7 @@ def drawn(samples: Sequence[Sample], columns: Sequence[str], spec: ReaderSpec) -
         for stratum, count in zip(strata, sizes, strict=True)
         for row in heapq.nsmallest(count, rows[stratum.name], key=order.__getitem__)
     }
-    return DrawnSamples(samples, sorted(chosen), chosen)
+    return DrawnSamples(samples, {row: chosen[row] for row in sorted(chosen)})
 
 
 def number_drawn(draw: DrawSpec, rows: int) -> int:
@@ -103,37 +104,19 @@ def allot(total: int, sizes: Sequence[int]) -> list[int]:
     return counts
 
 
-class DrawnSamples(Sequence[Sample]):
-    """A lazy sequence of drawn samples; a slice counts from 0 again.
+class DrawnSamples(LazySamples):
+    """The drawn samples.
 
     Args:
         samples: all of them.
-        rows: the positions of the drawn, in this order.
-        strata: position → what it was drawn from.
+        strata: the position of each drawn sample → what it was drawn from, in the order of the samples.
     """
 
-    def __init__(self, samples: Sequence[Sample], rows: Sequence[int], strata: dict[int, Stratum]) -> None:
+    def __init__(self, samples: Sequence[Sample], strata: Mapping[int, Stratum]) -> None:
+        super().__init__([*strata])
         self._samples = samples
-        self._rows = rows
         self._strata = strata
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> DrawnSamples: ...
-    def __getitem__(self, index: int | slice) -> Sample | DrawnSamples:
-        """Return a sample, or the samples of a slice.
-
-        Raises:
-            IndexError: there is no such sample.
-        """
-        if isinstance(index, slice):
-            return DrawnSamples(self._samples, self._rows[index], self._strata)
-        row = self._rows[index]
-        return replace(self._samples[row], index=index % len(self), stratum=self._strata[row])
-
-    def __iter__(self) -> Iterator[Sample]:
-        return (self[index] for index in range(len(self)))
+    def made(self, row: int, index: int) -> Sample:
+        """Return a drawn sample with its stratum."""
+        return replace(self._samples[row], index=index, stratum=self._strata[row])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import io
 import json
@@ -24,7 +23,7 @@ from ais_prompt.data.table import Table
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import Advance, tracking
-from ais_prompt.utils import check_regular, decode, listed, read_objects, split_sheet
+from ais_prompt.utils import check_regular, decode, listed, nearest, read_objects, split_sheet
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -213,8 +212,8 @@ def missing_file(path: Path) -> DataError:
         return DataError("the link leads to no file", where=str(path), fix=f"point it to a file: ln -sf FILE {path}")
     fix = "check the path: a relative one starts at the working directory, or beside the config"
     if path.parent.is_dir():
-        near = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
-        fix = f"did you mean {near[0]!r}?" if near else fix
+        near = nearest(path.name, (other.name for other in path.parent.iterdir()))
+        fix = f"did you mean {near!r}?" if near else fix
     return DataError("there is no such file or folder", where=str(path), fix=fix)
 
 

@@ -1,24 +1,21 @@
-"""The protocol of readers, and the dataset that ``reader_cfg`` makes of a source.
-
-Samples are made on access, so that a large dataset takes little memory.
-"""
+"""The protocol of readers, and the dataset that ``reader_cfg`` makes of a source."""
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.data.ranges import select
+from ais_prompt.data.samples import LazySamples
 from ais_prompt.data.table import Row, RowIds, Table
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.types import ReaderSpec, Sample
-from ais_prompt.utils import digest, listed
+from ais_prompt.utils import digest, listed, nearest
 
 logger = logging.getLogger(__name__)
 
@@ -98,11 +95,11 @@ def _find(wanted: str, splits: tuple[str, ...], where: str) -> str:
         return wanted
     if len(splits) == 1 and wanted in _ONLY_SPLIT_SERVES_AS:
         return splits[0]
-    near = difflib.get_close_matches(wanted, splits, n=1)
+    near = nearest(wanted, splits)
     raise DataError(
         f"no split {wanted!r} (there {'is' if len(splits) == 1 else 'are'} {listed(map(repr, splits))})",
         where=where,
-        fix=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
+        fix=f"did you mean {near!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
     )
 
 
@@ -123,8 +120,8 @@ def _cut(table: Table, spec: ReaderSpec, wanted: int | float | str | None, key: 
         raise
 
 
-class Samples(Sequence[Sample]):
-    """A lazy sequence of samples. A slice is one too, and counts from 0 again.
+class Samples(LazySamples):
+    """The samples of a split.
 
     Args:
         table: all rows of the split.
@@ -133,29 +130,18 @@ class Samples(Sequence[Sample]):
     """
 
     def __init__(self, table: Table, rows: Sequence[int], spec: ReaderSpec) -> None:
+        super().__init__(rows)
         self._table = table
-        self._rows = rows
         self._spec = spec
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> Samples: ...
-    def __getitem__(self, index: int | slice) -> Sample | Samples:
-        """Return a sample, or the samples of a slice.
+    def made(self, row: int, index: int) -> Sample:
+        """Return a sample.
 
         Raises:
             DataError: the split lacks a column of the `ReaderSpec`.
-            IndexError: there is no such sample.
         """
-        if isinstance(index, slice):
-            return Samples(self._table, self._rows[index], self._spec)
         self.check_columns()
-        row = self._rows[index]
-        return self._sample(index % len(self), row, self._table.row(row))
+        return self._sample(index, row, self._table.row(row))
 
     def __iter__(self) -> Iterator[Sample]:
         """Yield all samples; much faster than access one by one if the rows are consecutive.
@@ -181,15 +167,13 @@ class Samples(Sequence[Sample]):
         Raises:
             DataError: one does not.
         """
-        for column in self._spec.input_columns:
-            if column not in self._table.columns:
-                raise self._no_column(column, "input_columns")
-        output = self._spec.output_column
-        if output is not None and output not in self._table.columns:
-            raise self._no_column(output, "output_column")
-        for column in self._spec.gold_columns:
-            if column not in self._table.columns:
-                raise self._no_column(column, "gold_columns")
+        spec = self._spec
+        outputs = () if spec.output_column is None else (spec.output_column,)
+        named = {"input_columns": spec.input_columns, "output_column": outputs, "gold_columns": spec.gold_columns}
+        for key, columns in named.items():
+            for column in columns:
+                if column not in self._table.columns:
+                    raise self._no_column(column, key)
 
     def _gold(self, fields: Mapping[str, Any]) -> Any:
         if self._spec.gold_columns:
@@ -198,11 +182,11 @@ class Samples(Sequence[Sample]):
 
     def _no_column(self, column: str, key: str) -> DataError:
         has = listed(map(repr, self._table.columns))
-        near = difflib.get_close_matches(column, self._table.columns, n=1)
+        near = nearest(column, self._table.columns)
         return DataError(
             f"no column {column!r} (it has {has})",
             where=listed(self._table.origins),
-            fix=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
+            fix=(f"did you mean {near!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
         )
 
 

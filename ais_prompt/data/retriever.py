@@ -63,6 +63,30 @@ class Retriever(Protocol):
         """
 
 
+class ShowsExamples(Retriever):
+    """The base of the shipped retrievers that show examples.
+
+    Args:
+        ice_separator, ice_eos_token: text between and after examples that are text.
+        exclude_self: whether it leaves out train rows that are equal to the test row in every column.
+    """
+
+    gives_shots = True
+
+    def __init__(self, ice_separator: str, ice_eos_token: str, exclude_self: bool) -> None:
+        self.ice_separator = ice_separator
+        self.ice_eos_token = ice_eos_token
+        self.exclude_self = exclude_self
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """Return the rows that are shown."""
+        return self.retrieve(train, test)
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """Return the shots of the first test row."""
+        return self.retrieve(train, test[:1])[0]
+
+
 def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: bool) -> Sequence[OwnRows]:
     """Return the train rows with the same columns and values as each test row; none unless ``exclude_self``.
 

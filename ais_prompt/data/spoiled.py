@@ -6,13 +6,14 @@ Ids stay those of the questions as they are, so that the answers pair with those
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from string import ascii_uppercase
-from typing import Any, overload
+from typing import Any
 
 from msgspec.structs import replace
 
+from ais_prompt.data.samples import LazySamples
 from ais_prompt.errors import DataError
 from ais_prompt.types import ControlSpec, ReaderSpec, Sample
 from ais_prompt.utils import canonical, listed
@@ -35,52 +36,31 @@ def spoil(samples: Sequence[Sample], columns: Sequence[str], spec: ReaderSpec) -
         if column not in columns:
             raise DataError(f"the data have no column {column!r}", where=where, fix=f"columns are {listed(columns)}")
     partners = _partners(samples, control, where) if control.type == "swap" else ()
-    return SpoiledSamples(samples, range(len(samples)), spec, partners)
+    return SpoiledSamples(samples, spec, partners)
 
 
-class SpoiledSamples(Sequence[Sample]):
-    """A lazy sequence of spoiled samples; a slice counts from 0 again.
+class SpoiledSamples(LazySamples):
+    """The spoiled samples.
 
     Args:
         samples: as they are.
-        rows: their positions, in this order.
         spec: with a control.
         partners: position → position of the sample that the columns are taken from, if they are swapped.
     """
 
-    def __init__(
-        self, samples: Sequence[Sample], rows: Sequence[int], spec: ReaderSpec, partners: Sequence[int]
-    ) -> None:
+    def __init__(self, samples: Sequence[Sample], spec: ReaderSpec, partners: Sequence[int]) -> None:
+        super().__init__(range(len(samples)))
         self._samples = samples
-        self._rows = rows
         self._spec = spec
         self._partners = partners
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> SpoiledSamples: ...
-    def __getitem__(self, index: int | slice) -> Sample | SpoiledSamples:
-        """Return a sample, or the samples of a slice.
+    def made(self, row: int, index: int) -> Sample:
+        """Return a spoiled sample.
 
         Raises:
             DataError: the gold of a sample is none of its options.
-            IndexError: there is no such sample.
         """
-        if isinstance(index, slice):
-            return SpoiledSamples(self._samples, self._rows[index], self._spec, self._partners)
-        row = self._rows[index]
-        return self._spoiled(self._samples[row], row, index % len(self))
-
-    def __iter__(self) -> Iterator[Sample]:
-        for index, row in enumerate(self._rows):
-            yield self._spoiled(self._samples[row], row, index)
-
-    def _spoiled(self, sample: Sample, row: int, index: int) -> Sample:
-        control = self._spec.control
+        control, sample = self._spec.control, self._samples[row]
         assert control is not None
         if control.type == "shuffle":
             return replace(self._shuffled(sample, control), index=index)

@@ -14,6 +14,7 @@ from ais_prompt.data.retriever import (
     RetrievalText,
     RowLists,
     ShotIds,
+    ShowsExamples,
     check_count,
     check_enough,
     own_rows,
@@ -30,7 +31,7 @@ _ROWS_AT_ONCE = 256
 
 
 @RETRIEVERS.register_module()
-class TopkRetriever:
+class TopkRetriever(ShowsExamples):
     """Choose the train rows with the greatest inner product of embeddings, best first.
 
     As in OpenCompass, embeddings are not normalized here: with an encoder that normalizes, the inner product is the
@@ -49,8 +50,6 @@ class TopkRetriever:
         ConfigError: ``ice_num`` is negative, or there is no such encoder.
     """
 
-    gives_shots = True
-
     def __init__(
         self,
         encoder: Encoder | Mapping[str, Any],
@@ -61,11 +60,9 @@ class TopkRetriever:
         input_columns: Sequence[str] | str = (),
         input_template: str | None = None,
     ) -> None:
+        super().__init__(ice_separator, ice_eos_token, exclude_self)
         self.encoder = make_encoder(encoder)
         self.ice_num = check_count(ice_num, "ice_num")
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
-        self.exclude_self = exclude_self
         self.text = RetrievalText(input_columns, input_template)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:

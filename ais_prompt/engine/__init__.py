@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.engine.asked_rows import NO_VALUE, Numbering, numbered, shown_gap
+    from ais_prompt.engine.asked_rows import NO_VALUE, Numbering, shown_gap
     from ais_prompt.engine.conversations import (
         LONGEST_NAME,
         EarlierAnswers,
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
         execute,
         stored_predictions,
     )
-    from ais_prompt.engine.engine import Endpoint, Engine, ask_alone, run_local
+    from ais_prompt.engine.endpoint import Endpoint
+    from ais_prompt.engine.engine import Engine, ask_alone, run_local
     from ais_prompt.engine.failures import FEWEST, FailureWatch, Signs, error_of
     from ais_prompt.engine.job import AskingOptions, ShardTask, Standstill, TaskJob
     from ais_prompt.engine.memory import WINDOW

@@ -7,18 +7,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
+from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.types import ChatMessage, Content, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
 from ais_prompt.utils import Occurrences, canonical, texts
 
 NO_VALUE: Final = "no_value"
 """Kind of the failure."""
 _MARK: Final = "\ue003"
+_Gap: TypeAlias = tuple[int, str]
+"""The number of a row, the question being 0, and its column without a value."""
 
 
 def shown_gap(
@@ -28,8 +30,9 @@ def shown_gap(
 
     A prompt is only made for rows with gaps, with a mark in each gap: a column is shown if its mark comes out.
     """
-    shown = _first_shown(inferencer, [sample, *shots], context)
-    if shown is None:
+    rows = [sample, *shots]
+    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
+    if not gaps or (shown := _first_shown(inferencer, rows, gaps, context)) is None:
         return None
     number, name = shown
     row = f"row {sample.index}"
@@ -66,25 +69,10 @@ class Numbering:
         return self._numbers.get(index, 0)
 
 
-def numbered(conversation: Conversation, index: int, numbering: Numbering) -> Conversation:
-    """Set `Request.duplicate` in all requests of a conversation that was not started yet, about a sample."""
-    number = None
-    answers = None
-    while True:
-        try:
-            asked = next(conversation) if answers is None else conversation.send(answers)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        if number is None:
-            number = numbering.number(index, asked)
-        answers = yield [replace(request, duplicate=number) for request in asked] if number else asked
-
-
-def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: InferenceContext) -> tuple[int, str] | None:
-    """Return the number of a row, the question being 0, and its column without a value that the prompt shows."""
-    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
-    if not gaps:
-        return None
+def _first_shown(
+    inferencer: Inferencer, rows: Sequence[Sample], gaps: Sequence[_Gap], context: InferenceContext
+) -> _Gap | None:
+    """Return the first gap that the prompt shows."""
     marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
     question, *shots = (_filled(number, row, marks) for number, row in enumerate(rows))
     try:
@@ -95,7 +83,7 @@ def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: Infere
     return next((gap for gap in gaps if marks[gap] in text), None)
 
 
-def _filled(number: int, row: Sample, marks: Mapping[tuple[int, str], str]) -> Sample:
+def _filled(number: int, row: Sample, marks: Mapping[_Gap, str]) -> Sample:
     """Return the row of a number with its marks in the gaps."""
     own = {name: mark for (place, name), mark in marks.items() if place == number}
     return replace(row, fields={**row.fields, **own}) if own else row

@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +20,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from ais_prompt.engine.asked_rows import Numbering, numbered, shown_gap
+from ais_prompt.engine.asked_rows import Numbering, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
@@ -32,7 +33,7 @@ from ais_prompt.inferencers import (
     ends_task,
     failure_of,
 )
-from ais_prompt.models import former_identities
+from ais_prompt.models import BringsFiles, former_identities
 from ais_prompt.plan import Task, cluster_of
 from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
@@ -79,12 +80,12 @@ def conversations_of(
     numbering = numbering or Numbering(len(task.data.test))
     for sample in samples:
         try:
-            conversation = _conversation(task, sample, numbering, cluster)
+            conversation = _conversation(task, sample, cluster)
             if portion is None or portion.holds(sample.id):
-                yield RunningConversation(conversation, recall, sample.index)
+                yield RunningConversation(conversation, recall, sample.index, partial(numbering.number, sample.index))
             elif not numbering.knows(sample.index):
                 with suppress(StopIteration):  # it cannot be asked
-                    next(conversation)
+                    numbering.number(sample.index, next(conversation))
                 conversation.close()
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
@@ -136,7 +137,7 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
 
 
-def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversation:
     # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
     # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
@@ -146,7 +147,9 @@ def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str
             prediction = _without_answer(task, sample, gap)
         else:
             conversation = task.inferencer.converse(sample, shots, task.context)
-            prediction = yield from numbered(conversation, sample.index, numbering)
+            if isinstance(task.model, BringsFiles):
+                conversation = _bringing(conversation, task.model.brought(sample.fields))
+            prediction = yield from conversation
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
         failure = Failure(UNUSABLE_ROW, what, where=error.where)
@@ -163,6 +166,17 @@ def _conversation(task: Task, sample: Sample, numbering: Numbering, cluster: str
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
         stratum=sample.stratum,
     )
+
+
+def _bringing(conversation: Conversation, brought: str) -> Conversation:
+    """Set `Request.brought` in all requests of a conversation."""
+    answers: Sequence[Completion] | None = None
+    while True:
+        try:
+            asked = next(conversation) if answers is None else conversation.send(answers)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        answers = yield [replace(request, brought=brought) for request in asked]
 
 
 def _is_name(value: Any) -> bool:

@@ -16,14 +16,23 @@ from typing import Any, Final, get_args
 
 from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.meters import Progress
-from ais_prompt.errors import AisPromptError, DataError, InternalError, ModelError, PartError, ReadError, StoreError
+from ais_prompt.errors import (
+    AisPromptError,
+    DataError,
+    InternalError,
+    ModelError,
+    PartError,
+    ReadError,
+    Refusal,
+    StoreError,
+)
 from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, OffersTools
 from ais_prompt.models import unknown_opening
 from ais_prompt.parts import exception_line, last_line_in
 from ais_prompt.plan import Task
 from ais_prompt.postprocess import ToolFormat, read_calls
 from ais_prompt.store import system_error
-from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request, prompt_to_json
+from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request, ServerFailure, prompt_to_json
 from ais_prompt.utils import counted, digest
 
 logger = logging.getLogger(__name__)
@@ -96,7 +105,7 @@ class FailureWatch:
         # Unusable: a wrong key, no such model.
         if failure.fatal:
             what = f"every request would fail: {failure.kind}: {failure.message}"
-            raise ModelError(what, where=failure.where, fix=RETRY_HINT)
+            raise ModelError(what, where=failure.where, fix=RETRY_HINT, refusal=_refusal_of(failure))
         # In doubt: refused from the first request on, perhaps because of the prompts, of which others are tried first.
         if len(self._failures) >= (MAX_REFUSALS if _is_refusal(failure) else MAX_SAME_FAILURES):
             self.conclude()
@@ -123,7 +132,7 @@ class FailureWatch:
             only = "first" if self._last.kind == UNREACHABLE else "only"  # others may be under way
             number = f"the {only} {other}request" if count == 1 else f"all {count} {other}requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
-            raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
+            raise ModelError(what, where=self._last.where, fix=RETRY_HINT, refusal=_refusal_of(self._last))
 
 
 def is_of_model(failure: Failure) -> bool:
@@ -134,6 +143,16 @@ def is_of_model(failure: Failure) -> bool:
 def is_of_endpoint(failure: Failure) -> bool:
     """Return whether a failure says the same of all models that are asked at an address with one key."""
     return failure.kind in ("http_401", UNREACHABLE)
+
+
+def _refusal_of(failure: Failure) -> Refusal | None:
+    """Return what a server says to every request, or why it is not reached; None for other failures."""
+    if not isinstance(failure, ServerFailure):
+        return None
+    if failure.kind == UNREACHABLE:
+        return Refusal("", failure.words, failure.address, failure.hint)
+    kind, _, status = failure.kind.partition("_")
+    return Refusal(status, failure.words, failure.address, failure.hint) if kind == "http" and failure.fatal else None
 
 
 def _is_refusal(failure: Failure) -> bool:
@@ -214,8 +233,9 @@ class TaskSession:
             return
         self._seen += 1
         self._cut += completion.truncated
-        is_long = (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK  # the end of a short task says so too
-        if self._seen == PILOT and self._cut > MOST_CUT * PILOT and is_long:
+        if self._seen < PILOT or self._cut <= MOST_CUT * PILOT:
+            return
+        if (self._task.dataset.size or _LONG_TASK) >= _LONG_TASK:  # the end of a short task says so too
             self._note(
                 f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
                 f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "

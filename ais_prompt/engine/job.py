@@ -298,27 +298,37 @@ class TaskJob:
         assert opened is not None
         assert begun is not None
         self.last_change = time.monotonic()
-        if not is_for_model(request):  # it says nothing of the model
+        # Of a program or a tool: it says nothing of the model.
+        if not is_for_model(request):
             return opened.answers.record(request, completion)
-        model, asked = self.task.spec.model, self.model
-        if isinstance(asked, AgentModel):
-            if request.step is None:  # its cost and times are those of its steps, which are recorded
-                kept = opened.answers.record(request, completion)
+        # Of an agent as a whole: its cost and times are those of its steps, which are recorded each for itself.
+        answers = opened.answers
+        if opened.steps is not None:
+            if request.step is None:
+                kept = answers.record(request, completion)
                 begun.failures.check(completion)
                 return kept
-            asked = asked.asked
-        if self._first_body is None and isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = shown_body(asked.sent(request)[1])
+            answers = opened.steps
+        if self._first_body is None:
+            self._note_body(request)
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
+        model = self.task.spec.model
         self._asking.spending.add(model.abbr, model.price, request, completion)
-        kept = (opened.answers if request.step is None else opened.steps or opened.answers).record(request, completion)
+        kept = answers.record(request, completion)
         # Kept. What follows only looks at it, and may end the task.
         begun.progress.answered(completion)
         begun.meter.add(completion)
         opened.session.see(request, completion)
         begun.failures.check(completion)
         return kept
+
+    def _note_body(self, request: Request) -> None:
+        """Keep what is sent for the first request for a text, as the facts show it."""
+        model = self.model
+        asked = model.asked if isinstance(model, AgentModel) else model
+        if isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
+            self._first_body = shown_body(asked.sent(request)[1])
 
     def cancelled(self, attempts: int) -> None:
         """Count a request that was sent so often and is not waited for: an error has ended the task."""

@@ -21,8 +21,8 @@ from msgspec import Struct
 from ais_prompt.engine.conversations import conversations_of
 from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.evaluators import AsksInParts
-from ais_prompt.inferencers import RepeatingInferencer
-from ais_prompt.models import approximate_tokens
+from ais_prompt.inferencers import RepeatingInferencer, RunsTools
+from ais_prompt.models import AgentModel, approximate_tokens
 from ais_prompt.plan import Task
 from ais_prompt.types import (
     Budget,
@@ -256,6 +256,8 @@ class RequestEstimate(Struct, frozen=True):
         judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
         judge_requests: the most requests to all judges: one for each answer, two where answers are compared in both
             orders.
+        is_least: whether requests, tokens and costs are those of the first request of each sample: an agent decides
+            while it runs what else it asks.
     """
 
     task: str
@@ -266,6 +268,7 @@ class RequestEstimate(Struct, frozen=True):
     price: Price | None
     judges: tuple[str, ...] = ()
     judge_requests: int = 0
+    is_least: bool = False
 
     @property
     def least_cost(self) -> float | None:
@@ -320,6 +323,7 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(
             len(test) * answers * sum(len(judge.models) * _questions(judge, one, chosen) for judge, one in judged)
         ),
+        isinstance(task.model, AgentModel) or isinstance(task.inferencer, RunsTools),
     )
 
 

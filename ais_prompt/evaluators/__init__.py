@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         JudgeQuestion,
         MeanEvaluator,
         PanelEvaluator,
+        ReadsTokens,
         RepeatEvaluator,
         ScoresMeasures,
         best_of,

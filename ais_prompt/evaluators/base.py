@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics import mean_scores
 from ais_prompt.parts import KeptChecks
-from ais_prompt.types import AgentStep, Completion, JudgeVerdict, SampleScore, Score, lower_is_better
+from ais_prompt.types import AgentStep, Completion, GeneratedToken, JudgeVerdict, SampleScore, Score, lower_is_better
 from ais_prompt.utils import is_missing
 
 
@@ -332,6 +332,35 @@ class AsksInParts(Protocol, metaclass=KeptChecks):
 
     def marks(self, vote: str | float | None, gold: Any) -> Sequence[float | None]:
         """Return what one judge says of each part, as a number; None where it says nothing."""
+
+    def said(self, vote: str | float | None, gold: Any) -> Sequence[tuple[str, Any]]:
+        """Return the text of each part, with what one judge says of it as a JSON value; None where it says nothing."""
+
+    def marks_by_name(self, answer: SampleScore) -> Mapping[str, float]:
+        """Return the mark, from 0 to 1, of each part of an answer on which the judges decide.
+
+        A part may have several names: those by which labels of people mean it.
+        """
+
+
+@runtime_checkable
+class ReadsTokens(Protocol, metaclass=KeptChecks):
+    """A `JudgeEvaluator` that reads how likely other tokens were in the reply of a judge.
+
+    Attributes:
+        top_logprobs: how many of the likeliest tokens the judges are asked for in the place of each token; None reads
+            the text alone.
+    """
+
+    top_logprobs: int | None
+
+    def verdict_of_tokens(self, text: str, tokens: Sequence[GeneratedToken]) -> str | None:
+        """Return the verdict in a reply, as `JudgeEvaluator.verdict` does.
+
+        Args:
+            text: the reply.
+            tokens: what the judge generated; it may have reasoning before the text.
+        """
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.gates.advice import Advice, advice_lines, advise_gates
-    from ais_prompt.gates.decision import check_gates
+    from ais_prompt.gates.decision import check_gates, interval_end
     from ais_prompt.gates.drop import HeldPair, check_baseline
     from ais_prompt.gates.run_gates import Claim, RunGates, checked_gates, claims_of, open_gates
     from ais_prompt.gates.shown import alarm_words, describe_claim, gate_lines, to_junit, to_pull_request

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.comparison import ENOUGH_ANSWERED, Baseline, ScoredTask, StoredRun
+from ais_prompt.comparison import ENOUGH_ANSWERED, Baseline, BaselineTask, ScoredTask, StoredRun
 from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
@@ -110,10 +110,14 @@ def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | Non
     if drops and baseline is not None:
         pairs, faults = held_pairs(baseline, run)
         for gate in drops:
-            found += [_inconclusive(gate, name, why) for name, why in faults.items() if gate.concerns(*_parts(name))]
-            concerned = [pair for pair in pairs if gate.concerns(pair.after.model, pair.after.dataset)]
-            found += [_drop_verdict(gate, pair) for pair in concerned]
+            found += [_inconclusive(gate, task.name, why) for task, why in faults if _limits(gate, task)]
+            found += [_drop_verdict(gate, pair) for pair in pairs if _limits(gate, pair.after)]
     return found
+
+
+def _limits(gate: Gate, task: BaselineTask) -> bool:
+    """Return whether a gate limits the drop of a score."""
+    return task.evaluator == gate.evaluator and gate.concerns(task.model, task.dataset)
 
 
 def concerns_task(gate: Gate, task: TaskSpec) -> bool:
@@ -129,11 +133,12 @@ def _score_claims(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
 
 def _task_claims(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     spec = task.spec
-    if not spec.is_scored:
-        return
     path = task.folder.results(spec.model.abbr, spec.dataset.abbr)
+    if not (spec.is_scored or path.is_file()):
+        return
     if gate.holds_each:
-        yield _each_verdict(gate, task, path)
+        each = [task] if not gate.evaluator else [one for one in task.further if one.evaluator == gate.evaluator]
+        yield from (_each_verdict(gate, one, path) for one in each)
         return
     score = next((one for one in read_scores(path) if one.metric == gate.name), None)
     if score is None:
@@ -153,7 +158,7 @@ def _task_claims(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]
 def _each_verdict(gate: Gate, task: ScoredTask, path: Path) -> Verdict:
     """Return whether every sample keeps to a gate by its main metric, as the mean over its answers."""
     below, failed, total = [], 0, 0
-    for sample in read_details(path):
+    for sample in (one.by(task.evaluator) for one in read_details(path)):
         total += 1
         value = exact(sample.values.get(task.metric.metric, 0.0))
         if sample.status == "failed":
@@ -206,7 +211,7 @@ def interval_end(gate: Gate, questions: Sequence[tuple[str, float]], confidence:
 
 def _drop_verdict(gate: Gate, pair: HeldPair) -> Verdict:
     assert gate.confidence is not None
-    name = f"{pair.after.model}/{pair.after.dataset}"
+    name = pair.after.name
     end = 0.0 if (low := pair.difference.low_end(float(gate.confidence))) is None else -low
     if low is None:
         return _inconclusive(
@@ -225,8 +230,3 @@ def _confidence(gate: Gate) -> str:
 
 def _inconclusive(gate: Gate, name: str, why: str) -> Verdict:
     return Verdict(gate.text, name, False, f"inconclusive: {why}", inconclusive=True)
-
-
-def _parts(name: str) -> tuple[str, str]:
-    model, _, dataset = name.partition("/")
-    return model, dataset

@@ -1,7 +1,7 @@
 """The gate of a baseline: no significant drop.
 
-`check_baseline` pairs each dataset with the same dataset of the baseline, tests the drop of its samples (`HeldPair`),
-and corrects the p-values of all datasets together.
+`check_baseline` pairs each score of a dataset with the same score of the baseline, tests the drop of its samples
+(`HeldPair`), and corrects the p-values of all of them together.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -53,7 +53,7 @@ def check_baseline(
 ) -> list[Verdict]:
     """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive without enough evidence.
 
-    A metric of which less is better drops by rising.
+    A metric of which less is better drops by rising. Scores of further evaluators are checked if the baseline has them.
 
     One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
     in ``level`` of all cases at most, however many datasets there are.
@@ -62,21 +62,21 @@ def check_baseline(
         baseline: the earlier run.
         run: the run to check, as a baseline.
         min_drop: the smallest drop that matters, in the metric's unit.
-        metrics: ``model/dataset`` of the run → the function of its metric from sums, where it is not a mean.
-        faults: ``model/dataset`` of the run → why it cannot be compared.
+        metrics: name of a task of the run → the function of its metric from sums, where it is not a mean.
+        faults: name of a task of the run → why it cannot be compared.
         level: how often equally good runs may fail.
 
     Raises:
         ConfigError: one of them identifies samples by rows, the other by ids.
     """
     pairs, unpaired = _pairs(baseline, run, metrics or {}, faults or {})
-    verdicts = [_inconclusive(name, why) for name, why in unpaired.items()]
+    verdicts = [_inconclusive(one, why) for one, why in unpaired if not (one.evaluator and why == NOT_THERE)]
     corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
     return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
 
 
-def held_pairs(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
-    """Return the datasets that a baseline and a run share, and ``model/dataset`` → why others cannot be compared.
+def held_pairs(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], list[Unpaired]]:
+    """Return the scores that a baseline and a run share, and why others cannot be compared.
 
     Raises:
         ConfigError: as `check_baseline`.
@@ -85,11 +85,16 @@ def held_pairs(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict
     return _pairs(baseline, found, metrics, faults)
 
 
+Unpaired: TypeAlias = tuple[BaselineTask, str]
+"""A score of the run, or of the baseline alone, and why it cannot be compared."""
+NOT_THERE: Final = "is not in the baseline"
+
+
 class HeldPair(Struct, frozen=True, dict=True):
-    """A dataset of a baseline and a run, with the samples that both have answered.
+    """A score of a dataset in a baseline and in a run, with the samples that both have answered.
 
     Attributes:
-        before, after: the dataset in the baseline and in the run.
+        before, after: the score in the baseline and in the run.
         names: ids of these samples; at least one.
         statistic: computes the metric from sums; None if it is a mean.
         clusters: the cluster of each sample that has one.
@@ -180,8 +185,9 @@ def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str
     metrics: dict[str, Statistic] = {}
     scored = [task for task in run.tasks if task.is_scored]
     by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
-    for task in scored:
-        name = task.name
+    for task in (one for each in scored for one in (each, *each.further)):
+        stand_in = BaselineTask(task.model, task.dataset, "", True, {}, evaluator=task.evaluator)
+        name = stand_in.name
         try:
             tasks.append(baseline_task(task, by_row=by_row))
             if task.metric.of is not None:
@@ -191,14 +197,14 @@ def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str
             if task.corpus is not None:
                 metrics[name] = task.corpus.statistic
         except AisPromptError as error:
-            tasks.append(BaselineTask(task.model, task.dataset, "", True, {}))
+            tasks.append(stand_in)
             faults[name] = error.what
     return Baseline(run.name, tuple(tasks), by_row), metrics, faults
 
 
 def _pairs(
     baseline: Baseline, run: Baseline, metrics: Mapping[str, Statistic], faults: Mapping[str, str]
-) -> tuple[list[HeldPair], dict[str, str]]:
+) -> tuple[list[HeldPair], list[Unpaired]]:
     if baseline.by_row != run.by_row:
         raise ConfigError(
             "the run is of an earlier version, which knew samples by their whole rows, and the baseline is not",
@@ -206,35 +212,35 @@ def _pairs(
             fix="let this version write the run's predictions again: give its command with -r; nothing is asked twice",
         )
     old = {_key(task, baseline, run): task for task in baseline.tasks}
-    pairs, unpaired = [], {}
+    pairs: list[HeldPair] = []
+    unpaired: list[Unpaired] = []
     for task in run.tasks:
-        name = f"{task.model}/{task.dataset}"
-        statistic = metrics.get(name)
-        before = old.get(_key(task, baseline, run))
-        fault = faults.get(name) or _cannot_pair(before, task, is_mean=statistic is None)
+        statistic = metrics.get(task.name)
+        before = old.pop(_key(task, baseline, run), None)
+        if before is None:
+            fault = NOT_THERE if task.evaluator else faults.get(task.name, NOT_THERE)
+        else:
+            fault = faults.get(task.name) or _cannot_pair(before, task, is_mean=statistic is None)
         if fault:
-            unpaired[name] = fault
+            unpaired.append((task, fault))
         elif before is not None:
             common = tuple(name for name in task.values if name in before.values)
             pairs.append(HeldPair(before, task, common, statistic, task.clusters, baseline.runs))
-    missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
-    return pairs, {**unpaired, **dict.fromkeys(sorted(missing), "is in the baseline but not in the run")}
+    return pairs, [*unpaired, *((one, "is in the baseline but not in the run") for one in old.values())]
 
 
-def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
-    """Return the key of a dataset, with the model if one of the runs has several models."""
+def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> tuple[str, str, str]:
+    """Return the key of a score, with the model if one of the runs has several models."""
     several = any(len({one.model for one in side.tasks}) > 1 for side in (baseline, run))
-    return f"{task.model}/{task.dataset}" if several else task.dataset
+    return task.model if several else "", task.dataset, task.evaluator
 
 
-def _inconclusive(subject: str, why: str) -> Verdict:
-    return Verdict(GATE, subject, False, f"inconclusive: {why}", inconclusive=True)
+def _inconclusive(task: BaselineTask, why: str) -> Verdict:
+    return Verdict(GATE, task.name, False, f"inconclusive: {why}", inconclusive=True)
 
 
-def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
-    """Return why a dataset cannot be compared; empty if it can."""
-    if before is None:
-        return "is not in the baseline"
+def _cannot_pair(before: BaselineTask, after: BaselineTask, *, is_mean: bool) -> str:
+    """Return why two scores cannot be compared; empty if they can."""
     if before.metric != after.metric:
         return f"has the metric {after.metric}, in the baseline it is {before.metric}"
     common = len(before.values.keys() & after.values.keys())
@@ -251,11 +257,10 @@ def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: b
 
 
 def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, tests: int) -> Verdict:
-    subject = f"{pair.after.model}/{pair.after.dataset}"
     fewest = math.floor(-math.log2(level)) + 1  # so that all of them becoming worse is less likely than the level
     if (units := pair.difference.units) < fewest and pair.runs == 1:
         what = f"{units} samples or clusters cannot show a drop; {fewest} are the fewest that can"
-        return _inconclusive(subject, what)
+        return _inconclusive(pair.after, what)
     significant = p_value < level
     passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
     change = _points(-pair.drop * pair.sign, pair)
@@ -265,7 +270,7 @@ def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, test
     ]
     if significant and passed and pair.drop > 0:
         words.append(f"significant, but less than {_points(min_drop, pair)}")
-    return Verdict(GATE, subject, passed, "; ".join(words))
+    return Verdict(GATE, pair.after.name, passed, "; ".join(words))
 
 
 def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ais_prompt.checks import faults_of_gates
 from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.extension import import_object
 from ais_prompt.plan import Plan
 from ais_prompt.scoring import Row
-from ais_prompt.steps import metrics_of_modes, mode_of_metric
+from ais_prompt.steps import brought_gate, metrics_of_modes, mode_of_metric
 from ais_prompt.types import Gate, Verdict, parse_gate
 from ais_prompt.utils import advice
 
@@ -28,14 +29,14 @@ class RunGates(Struct, frozen=True):
         baseline: the run that this one is compared with; None for none.
         min_drop: the smallest drop that matters, in the metric's unit.
         level: how often equally good runs may fail.
-        holdout: share of the questions on which the best variant is chosen; None scores it on all questions.
+        options: those of extensions, for gates that extensions decide.
     """
 
     gates: Sequence[Gate]
     baseline: Baseline | None
     min_drop: float
     level: float
-    holdout: float | None = None
+    options: Mapping[str, Any] = {}
 
     def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
         """Return the verdict of each gate.
@@ -53,14 +54,13 @@ class RunGates(Struct, frozen=True):
         from ais_prompt.gates.decision import check_claims, check_gates
         from ais_prompt.gates.drop import check_run
 
-        claims = [gate for gate in self.gates if gate.needs_samples and not gate.is_about_best]
-        found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)
-        if claims:
+        brought = {gate.name: entry for gate in self.gates if (entry := brought_gate(gate.name))}
+        own = [gate for gate in self.gates if gate.name not in brought]
+        found = check_gates([gate for gate in own if not gate.needs_samples], rows)
+        if claims := [gate for gate in own if gate.needs_samples]:
             found += check_claims(claims, read_stored_run(str(root)), self.baseline)
-        if best := [gate for gate in self.gates if gate.is_about_best]:
-            from ais_prompt.gates.best import check_best
-
-            found += check_best(best, read_stored_run(str(root)), self.holdout)
+        for name, entry in brought.items():
+            found += import_object(entry.decide)([one for one in self.gates if one.name == name], root, self.options)
         if self.baseline is not None:
             found += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
         return found

@@ -214,7 +214,7 @@ def refuse_fields(model: Model, name: str) -> None:
     if not isinstance(model, SendsFields) or name not in model.sends_fields:
         raise PromptError(
             f"{part_class(model).__name__} cannot send {name}",
-            fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",
+            fix=f"use OpenAIChatModel, for which a local model needs a server, or do not ask for {name}",
         )
 
 

@@ -51,4 +51,6 @@ def without_secrets(completion: Completion) -> Completion:
     redacted = in_text + in_reasoning + in_calls
     if not (redacted or failure):
         return completion
-    return replace(completion, text=text, reasoning=reasoning, failure=failure, redacted=redacted, tool_calls=calls)
+    tokens = () if redacted else completion.tokens  # a secret may be in pieces
+    changes = {"text": text, "reasoning": reasoning, "failure": failure, "redacted": redacted, "tool_calls": calls}
+    return replace(completion, tokens=tokens, **changes)

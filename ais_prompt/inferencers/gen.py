@@ -30,9 +30,11 @@ class GenInferencer:
         seed: seed of the sampling; None uses the model's. Each of the ``n`` answers gets a seed of its own.
         response_format: the form of the answer that a server enforces, in the words of the OpenAI API:
             ``{'type': 'json_object'}``, or ``json_schema`` with a schema. It is part of the key of an answer.
+        top_logprobs: with each answer, its tokens are stored, and so many of the likeliest tokens in the place of each,
+            with their log-probabilities. OpenAI gives 20 at most, in completions 5.
 
     Raises:
-        ConfigError: ``n`` is less than 1 or more than 10,000.
+        ConfigError: ``n`` is less than 1 or more than 10,000, or ``top_logprobs`` is less than 1.
     """
 
     def __init__(
@@ -44,12 +46,14 @@ class GenInferencer:
         stop_token_ids: Sequence[int] = (),
         seed: int | None = None,
         response_format: Mapping[str, Any] | None = None,
+        top_logprobs: int | None = None,
     ) -> None:
         if not 1 <= n <= MOST_ANSWERS:
             what = f"n must be from 1 to {MOST_ANSWERS:,}, not {n:,}"
             raise ConfigError(what, fix="n is the number of answers to each prompt")
         if not isinstance(max_out_len, str):
             check_at_least(1, max_out_len=max_out_len)
+        check_at_least(1, top_logprobs=top_logprobs)
         self.max_out_len = None if isinstance(max_out_len, str) else max_out_len
         self.length_column = max_out_len if isinstance(max_out_len, str) else ""
         self.stopping_criteria = tuple(stopping_criteria)
@@ -57,15 +61,14 @@ class GenInferencer:
         self.n = n
         self.stop_token_ids = tuple(stop_token_ids)
         self.seed = seed
-        self.response_format = response_format
+        self._fields = {"response_format": response_format, "top_logprobs": top_logprobs}
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         length = self.max_out_len if not self.length_column else answer_length(sample.fields.get(self.length_column))
         decoding = context.decoding(length, self.stopping_criteria, self.stop_token_ids, self.seed)
-        if self.response_format is not None:
-            decoding = with_fields(decoding, context.model, response_format=self.response_format)
+        decoding = with_fields(decoding, context.model, **self._fields)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
         answers = [None if completion.failure else completion.text for completion in completions]
         return Prediction(
@@ -79,8 +82,9 @@ class GenInferencer:
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """Return the only prompt."""
-        if self.response_format is not None:
-            refuse_fields(context.model, "response_format")
+        for name, value in self._fields.items():
+            if value is not None:
+                refuse_fields(context.model, name)
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]
 

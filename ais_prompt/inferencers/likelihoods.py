@@ -123,7 +123,7 @@ class PPLOnlyInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        # A chat template has opened the answer in a text already; a server has to be told.
+        # A chat template has opened the answer in a text already; a server needs a flag.
         query = LikelihoodQuery(opens_answer=None if isinstance(prompt, str) else True)
         [completion] = yield [Request(sample.id, prompt, query)]
         likelihood = completion.likelihood

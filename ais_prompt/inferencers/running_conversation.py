@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from ais_prompt.inferencers.base import Conversation
 from ais_prompt.types import Completion, Prediction, Request
 
 Recall: TypeAlias = Callable[[Request], Completion | Request | None]
 """Returns the recorded completion of a request, the request that is sent in its place, or None."""
+NumberOf: TypeAlias = Callable[[Sequence[Request]], int]
+"""Returns how many conversations opened with the same requests before this one."""
 
 
 class RunningConversation:
@@ -19,6 +23,7 @@ class RunningConversation:
         conversation: a conversation that has not started yet.
         recall: looks up earlier answers.
         row: index of the row that it is about; None for none.
+        number_of: numbers conversations that open alike, for `Request.duplicate`; None numbers none.
 
     Attributes:
         row: as given.
@@ -26,12 +31,20 @@ class RunningConversation:
         answers_found: number of requests that were answered from the journal so far.
     """
 
-    def __init__(self, conversation: Conversation, recall: Recall, row: int | None = None) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        recall: Recall,
+        row: int | None = None,
+        number_of: NumberOf | None = None,
+    ) -> None:
         self.row = row
         self.prediction: Prediction | None = None
         self.answers_found = 0
         self._conversation = conversation
         self._recall = recall
+        self._number_of = number_of
+        self._duplicate = 0
         # The keys are positions among the requests that were yielded together.
         self._open: dict[int, Request] = {}
         self._answers: dict[int, Completion] = {}
@@ -65,6 +78,10 @@ class RunningConversation:
             except StopIteration as stop:
                 self.prediction = stop.value
                 return
+            if not self._has_begun and self._number_of is not None:
+                self._duplicate = self._number_of(asked)
+            if self._duplicate:
+                asked = [replace(request, duplicate=self._duplicate) for request in asked]
             self._has_begun = True
             self._answers.clear()
             for place, request in enumerate(asked):

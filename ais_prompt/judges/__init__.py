@@ -1,4 +1,4 @@
-"""Judges: models that rate answers. Their questions, their replies, their verdicts, and how far they can be trusted."""
+"""Judges: models that rate answers. Their questions, replies and verdicts, and how far they agree."""
 
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
         OrderChange,
         PairwiseEvaluator,
         decide,
+        majority,
         make_postprocessor,
     )
+    from ais_prompt.judges.krippendorff import ALPHA, Level, agreement, krippendorff_alpha
     from ais_prompt.judges.questions import (
         JudgedAnswer,
         JudgeQuestions,
         Question,
         batch_question_id,
+        evaluator_in_parts,
         fields_of_questions,
         judge_dataset,
         judge_fields,
@@ -33,20 +36,13 @@ if TYPE_CHECKING:
         shown_answer,
     )
     from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
-    from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess
-    from ais_prompt.judges.rivals import Rivals, pairs_per_question, round_of
-    from ais_prompt.judges.rubric import RUBRIC, RubricEvaluator, rubric_of
-    from ais_prompt.judges.trust import (
-        ALPHA,
-        Confusion,
-        Estimated,
-        Judge,
-        LabelKey,
-        Level,
-        agreement,
-        krippendorff_alpha,
-        read_labels,
+    from ais_prompt.judges.replies import (
+        generic_llmjudge_postprocess,
+        judge_rating_postprocess,
+        only_tag,
+        without_quotes,
     )
+    from ais_prompt.judges.rivals import Rivals, pairs_per_question, round_of
     from ais_prompt.judges.verdicts import (
         NOT_JUDGED,
         Replies,

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ais_prompt.data import Dataset
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion
+from ais_prompt.evaluators import AsksInParts, Evaluator, HasJudgePrompt, JudgeQuestion, ReadsTokens
 from ais_prompt.plan import PlannedDataset, Task, built_once
+from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import (
     ChatMessage,
     Content,
@@ -145,7 +146,11 @@ def fields_of_questions(
 
 
 def questions_about(
-    sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool, evaluator: Evaluator | None = None
+    sample: SampleScore,
+    earlier: Sequence[Any] = (),
+    *,
+    compares: bool,
+    evaluator: Evaluator | AsksInParts | None = None,
 ) -> list[str]:
     """Return the ids of the questions to a judge about an answer: one for each of `ORDERS` if two are compared."""
     if compares:
@@ -153,13 +158,26 @@ def questions_about(
     return [question_id(sample, earlier, part=part) for part in parts_of(evaluator, sample.gold)]
 
 
-def parts_of(evaluator: Evaluator | None, gold: Any) -> Sequence[Mapping[str, Any]]:
+def parts_of(evaluator: Evaluator | AsksInParts | None, gold: Any) -> Sequence[Mapping[str, Any]]:
     """Return the further columns of each question about an answer; most evaluators ask one, without any.
 
     Raises:
         DataError: the gold cannot be used.
     """
     return evaluator.parts(gold) if isinstance(evaluator, AsksInParts) else [{}]
+
+
+def evaluator_in_parts(part: PartSpec | None) -> AsksInParts | None:
+    """Return the shipped evaluator of a config that asks in parts; None for others, whose code is not imported.
+
+    Raises:
+        ConfigError: its arguments cannot be used.
+    """
+    if part is None or part.type not in EVALUATORS.shipped:
+        return None
+    kind = EVALUATORS.get(part.type)
+    asks_in_parts = isinstance(kind, type) and issubclass(kind, AsksInParts)
+    return EVALUATORS.make(part.type, part.args) if asks_in_parts else None
 
 
 def question_id(
@@ -199,12 +217,19 @@ def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
         ice_template=None,
         prompt_template=judge_prompt(judge, judged),
         retriever=PartSpec("ZeroRetriever", where=judge.where),
-        inferencer=PartSpec("GenInferencer", where=judge.where),
+        inferencer=PartSpec("GenInferencer", _fields_of_replies(judged.evaluator), where=judge.where),
         where=judge.where,
     )
     # Without an output column nothing is hidden: the judge may see the gold.
     reader = replace(dataset.reader, output_column=None)
     return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
+
+
+def _fields_of_replies(evaluator: Evaluator | None) -> dict[str, Any]:
+    """Return what an evaluator needs of the judges beside their text, as arguments of the inferencer."""
+    if isinstance(evaluator, ReadsTokens) and evaluator.top_logprobs is not None:
+        return {"top_logprobs": evaluator.top_logprobs}
+    return {}
 
 
 def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:

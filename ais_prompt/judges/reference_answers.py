@@ -121,7 +121,7 @@ def stored_answers(references: ReferenceAnswersSpec, dataset: str) -> Path:
 
 
 def answers_of_file(path: Path, dataset: PlannedDataset) -> dict[str, list[JudgedAnswer | None]]:
-    """Return sample → its answers, one for each turn of a dialogue; None for a turn without an answer.
+    """Return sample → its answers: each turn of a dialogue, or each of several answers; None where there is none.
 
     Raises:
         StoreError: the file cannot be read.
@@ -129,15 +129,15 @@ def answers_of_file(path: Path, dataset: PlannedDataset) -> dict[str, list[Judge
     return {
         prediction.sample_id: [_read_answer(*turn, dataset) for turn in _turns(prediction, dataset)]
         for prediction in read_predictions(path, with_prompts=dataset.has_turns)
-        if not prediction.failed
+        if not (dataset.has_turns and prediction.failed)
     }
 
 
 def _turns(prediction: Prediction, dataset: PlannedDataset) -> Iterator[tuple[Any, Prompts]]:
-    """Yield what was answered, with the prompt of the turn, or "" if the dataset has no dialogues."""
+    """Yield each answer, with the prompt of its turn, or "" if the dataset has no dialogues."""
     given, prompts = prediction.prediction, prediction.origin_prompt
     if not dataset.has_turns:
-        yield (given[0] if isinstance(given, list) and given else given), ""
+        yield from ((one, "") for one in (given if isinstance(given, list) else [given]))
     elif isinstance(given, list) and isinstance(prompts, tuple):
         yield from zip(given, cast("tuple[Prompts, ...]", prompts), strict=False)
 

@@ -2,7 +2,8 @@
 
 Each pair of models meets on a question in both orders, and the judge is asked about each order once: with the answer of
 a model first in the questions about its answers, and with it second in those about the other's. So both scores have
-both verdicts, and a model that is added to a run adds only questions about itself.
+both verdicts, and a model that is added to a run adds only questions about itself. Of several answers to a question,
+the first ones of two models meet, then the second ones, and so on.
 """
 
 from __future__ import annotations
@@ -50,17 +51,19 @@ class Rivals:
         self._task = task
         self._folder = folder
 
-    def of(self, sample_id: str, turn: int) -> Iterator[RivalAnswer]:
+    def of(self, prediction: Prediction) -> Iterator[RivalAnswer]:
         """Yield the answers that one answer is compared with; none of a model that gave none.
+
+        A turn is compared with the same turn, and of several answers to a question each with that of the same number.
 
         Raises:
             StoreError: the answers cannot be read.
         """
-        own = self._task.spec.model.abbr
-        for model, turns in self._answers.items():
-            meets = round_of(self._references, sample_id, own, model)
-            given = turns.get(sample_id, ())
-            if meets is not None and turn < len(given) and (answer := given[turn]) is not None:
+        own, number = self._task.spec.model.abbr, len(prediction.earlier) or prediction.repeat
+        for model, answers in self._answers.items():
+            meets = round_of(self._references, prediction.sample_id, own, model)
+            given = answers.get(prediction.sample_id, ())
+            if meets is not None and number < len(given) and (answer := given[number]) is not None:
                 yield RivalAnswer(model, meets, answer)
 
     def questions(self, sample: SampleScore, prediction: Prediction) -> Iterator[Question]:
@@ -70,7 +73,7 @@ class Rivals:
             StoreError: the answers of the other models cannot be read.
         """
         own = shown_answer(sample.extracted, prediction.origin_prompt)
-        for rival in self.of(sample.sample_id, len(prediction.earlier)):
+        for rival in self.of(prediction):
             name, _ = self.question_ids(sample, prediction, rival)
             fields = pair_fields({}, own, rival.answer, sample.gold)
             yield Question(name, sample.sample_id, fields, sample.gold, rival.round)
@@ -88,7 +91,7 @@ class Rivals:
 
     @cached_property
     def _answers(self) -> dict[str, dict[str, list[JudgedAnswer | None]]]:
-        """Model → sample → its answers, one for each turn; models whose task failed are left out."""
+        """Model → sample → its answers, as `answers_of_file`; models whose task failed are left out."""
         dataset = self._task.dataset
         files = {
             model: self._folder.predictions(model, dataset.spec.abbr)

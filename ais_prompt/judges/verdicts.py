@@ -16,11 +16,10 @@ from msgspec.structs import replace
 
 from ais_prompt.evaluators import AsksInParts, Evaluator, JudgeEvaluator, best_of, less_is_better, worst_of
 from ais_prompt.judges.judge_evaluators import decide
+from ais_prompt.judges.krippendorff import ALPHA, agreement
 from ais_prompt.judges.questions import questions_about
 from ais_prompt.judges.rivals import Rivals
-from ais_prompt.judges.rubric import clipped_score
-from ais_prompt.judges.trust import ALPHA, agreement
-from ais_prompt.metrics import Estimate, estimated_means, exact_mean
+from ais_prompt.metrics import Estimate, clipped_score, estimated_means, exact_mean
 from ais_prompt.plan import Task, build_postprocessor
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Completion, Failure, JudgeSpec, Prediction, SampleScore, Score
@@ -81,7 +80,7 @@ class Verdicts:
 
     def _about_rivals(self, rivals: Rivals, sample: SampleScore, prediction: Prediction) -> Iterator[Replies]:
         own = self._task.spec.model.abbr
-        for rival in rivals.of(sample.sample_id, len(prediction.earlier)):
+        for rival in rivals.of(prediction):
             names = zip((own, rival.model), rivals.question_ids(sample, prediction, rival), strict=True)
             asked = [(self._all(model), question) for model, question in names]
             for judge in (one.abbr for one in self._judge.models):

@@ -18,7 +18,7 @@ from ais_prompt.locks.drift import PACKAGES, ChangedPrompt, Drift, Group, PartCh
 from ais_prompt.preview import END, MARK, START, TURN, Hunk, changed_words, prompt_of_text
 from ais_prompt.terminal import print_heading
 from ais_prompt.types import Document, prompt_to_json
-from ais_prompt.utils import counted, printable
+from ais_prompt.utils import counted, printable, shortened
 
 _MOST_GROUPS: Final = 8
 _MOST_ROWS: Final = 10
@@ -132,7 +132,7 @@ def _difference(prompt: ChangedPrompt) -> Iterator[Text]:
         yield Text("  ⋮", style="dim")
         for tag, i, j, k, m in place:
             if tag == "equal":
-                yield from (Text(f"   {_shortened(line)}", style="dim") for line in before[i:j])
+                yield from (Text(f"   {shortened(line, _LONGEST_LINE)}", style="dim") for line in before[i:j])
             else:
                 yield from _changed_lines(before[i:j], after[k:m])
     if len(places) > _MOST_PLACES:
@@ -150,10 +150,6 @@ def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Text
         if lines:
             for line in text.split("\n", allow_blank=True):
                 yield Text.assemble("  ", (sign, style), line or (_NEWLINE, style))
-
-
-def _shortened(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
 def _elided(same: str) -> str:
@@ -348,5 +344,4 @@ def _place(hunk: Hunk) -> str:
 
 
 def _one_line(text: str, longest: int) -> str:
-    line = readable(text).replace("\n", "⏎")
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return shortened(readable(text).replace("\n", "⏎"), longest)

@@ -191,7 +191,7 @@ def template_parts(task: TaskSpec) -> dict[str, str]:
 def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
     """Return the digest of a part: the same for its registered name, its class and its dotted path.
 
-    A part that has moved says its first path as ``named_in_locks``, which is not inherited, or it stands above.
+    A part that has moved says its first path as ``named_in_locks``, which is not inherited, or it is above.
     """
     if spec is None:
         return None

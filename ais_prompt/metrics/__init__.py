@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.metrics.aggregate import (
         AnswerCounts,
         Estimate,
+        clipped_score,
         estimated_means,
         exact,
         exact_mean,
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
         standard_error,
         without_truncated,
     )
-    from ais_prompt.metrics.battles import ARENA_RIDGE, Battle, length_control, style_control
-    from ais_prompt.metrics.bootstrap import SumsDifference, bootstrap_interval, sums_difference
-    from ais_prompt.metrics.bradley_terry import POSITION
+    from ais_prompt.metrics.bootstrap import SEED, SumsDifference, bootstrap_interval, sums_difference
     from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
     from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
     from ais_prompt.metrics.distributions import t_quantile
@@ -48,15 +47,6 @@ if TYPE_CHECKING:
         sign_flips,
         with_zero,
     )
-    from ais_prompt.metrics.ratings import (
-        RatedEffect,
-        RatedModel,
-        RatedPair,
-        Ratings,
-        arena_win_rate,
-        elo,
-        fit_ratings,
-    )
     from ais_prompt.metrics.repeated import (
         Repeatability,
         avg_at_n,
@@ -70,8 +60,7 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
-    from ais_prompt.metrics.selection import exchanged, is_in_half, optimism
-    from ais_prompt.metrics.simultaneous import Simultaneous, max_t
+    from ais_prompt.metrics.simultaneous import Simultaneous, critical_of, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,
         counted_f1,

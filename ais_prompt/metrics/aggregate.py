@@ -376,6 +376,16 @@ def standard_error(spread: Spread | None, interval: tuple[float, float] | None) 
     return spread.stderr or (interval[1] - interval[0]) / (2 * Z)
 
 
+def clipped_score(score: Score) -> Score:
+    """Return a mean as HealthBench publishes it, with interval and bounds: from 0 to 1, whatever its values are."""
+
+    def clipped(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+        return None if ends is None else (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1])))
+
+    value = None if score.value is None else min(1.0, max(0.0, score.value))
+    return replace(score, value=value, interval=clipped(score.interval), bounds=clipped(score.bounds))
+
+
 def incident_shares(incidents: Sequence[str], scores: Sequence[SampleScore]) -> list[Score]:
     """Return the share of answers with each incident, 0 to 1; incidents that never happened are left out.
 

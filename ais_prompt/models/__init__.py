@@ -10,16 +10,12 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.models.api.addresses import ask_root, completed_address, find_provider, only_model, served_models
     from ais_prompt.models.api.asking import (
-        OUTAGE_FAILURES,
-        OUTAGE_LIMIT_SECONDS,
         THROTTLED,
         Attempt,
         Dispatcher,
-        Outage,
         Replica,
         attempts_sent,
         is_temporary,
-        read_retry_after,
         traffic_at,
         wait_before_retry,
     )
@@ -34,7 +30,14 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
-    from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
+    from ais_prompt.models.api.failures import (
+        BROKEN,
+        ended,
+        http_failure,
+        option_hint,
+        read_retry_after,
+        server_words,
+    )
     from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
     from ais_prompt.models.api.log_probs import (
         EMPTY,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
         OpenAIModel,
         OpenAIResponsesModel,
     )
+    from ais_prompt.models.api.outage import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
     from ais_prompt.models.api.responses import RESPONSES, ResponseStream
     from ais_prompt.models.api.stream import StreamReader
@@ -78,6 +82,7 @@ if TYPE_CHECKING:
         Asker,
         AsyncModel,
         BatchModel,
+        BringsFiles,
         ChecksRequests,
         GathersRequests,
         HasTokenizerPath,
@@ -134,6 +139,7 @@ if TYPE_CHECKING:
         PRESETS,
         ServerOptions,
         ServerToStart,
+        StartsServer,
         read_server,
     )
     from ais_prompt.models.server.started import (
@@ -144,7 +150,6 @@ if TYPE_CHECKING:
         announcements,
         list_of,
     )
-    from ais_prompt.models.server.starts import StartsServer
     from ais_prompt.models.thoughts import (
         THINK_TAGS,
         THOUGHT_FORMS,
@@ -164,7 +169,7 @@ if TYPE_CHECKING:
         refuse_too_long,
         tokenizer_digests,
     )
-    from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
+    from ais_prompt.models.transport.base import Moments, Reply, Server, Sink, Transport
     from ais_prompt.models.transport.client_option import read_client
     from ais_prompt.models.transport.credentials import (
         DEFAULT_VARIABLE,
@@ -178,7 +183,6 @@ if TYPE_CHECKING:
         resolve_fields,
         resolve_headers,
     )
-    from ais_prompt.models.transport.moments import Moments
     from ais_prompt.models.transport.network import (
         allow_connections,
         check_address,

@@ -217,6 +217,14 @@ class AgentModel(AsyncModel, Protocol):
 
 
 @runtime_checkable
+class BringsFiles(Protocol, metaclass=KeptChecks):
+    """An agent that gets more of a row than its prompt."""
+
+    def brought(self, row: Mapping[str, Any]) -> str:
+        """Return a digest of it, which is part of the key of the answer; empty if it is nothing."""
+
+
+@runtime_checkable
 class GathersRequests(Protocol, metaclass=KeptChecks):
     """An async model that waits for many requests before it sends them, and may answer hours later.
 

@@ -21,7 +21,6 @@ from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Activity,
     Completion,
-    Content,
     Decoding,
     Failure,
     FinishReason,
@@ -32,7 +31,7 @@ from ais_prompt.types import (
     ToolCall,
     Usage,
 )
-from ais_prompt.utils import TOOL_ROLE, canonical
+from ais_prompt.utils import TOOL_ROLE, canonical, prompt_texts
 
 Answer: TypeAlias = "str | Mapping[str, Any]"
 """A text, or ``dict(text=..., finish_reason=..., tool_calls=[dict(name=..., arguments={...})])``, of which ``text`` or
@@ -134,7 +133,7 @@ class ScriptedModel:
 
     def count_tokens(self, prompt: Prompt) -> int:
         """Count the words of all messages."""
-        return len(_whole_text(prompt).split())
+        return len("\n".join(prompt_texts(prompt)).split())
 
     def close(self) -> None:
         """Do nothing."""
@@ -147,7 +146,7 @@ class ScriptedModel:
         if failure := refuse_too_long(self.count_tokens(request.prompt), self.max_seq_len):
             return Completion(failure=failure)
         if isinstance(request.decoding, LikelihoodQuery):
-            scripted = self._likelihoods.log_likelihood(_whole_text(request.prompt), request.decoding)
+            scripted = self._likelihoods.log_likelihood("\n".join(prompt_texts(request.prompt)), request.decoding)
         else:
             scripted = self._scripted(request.prompt)
         await asyncio.sleep(self.delay)
@@ -223,15 +222,7 @@ def _question(prompt: Prompt) -> str:
     if last is None:
         return ""
     results = [message for message in prompt[last + 1 :] if message.role == TOOL_ROLE]
-    return "\n".join(_text(message.content) for message in (prompt[last], *results))
-
-
-def _whole_text(prompt: Prompt) -> str:
-    return prompt if isinstance(prompt, str) else "\n".join(_text(message.content) for message in prompt)
-
-
-def _text(content: Content) -> str:
-    return content if isinstance(content, str) else "\n".join(part["text"] for part in content if "text" in part)
+    return "\n".join(prompt_texts((prompt[last], *results)))
 
 
 def _generate(scripted: Completion, prompt: Prompt, decoding: Decoding) -> Completion:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError, PromptError
-from ais_prompt.types import Content, Failure, Prompt
-from ais_prompt.utils import digest, file_digest, role_fix
+from ais_prompt.types import Failure, Prompt
+from ais_prompt.utils import digest, file_digest, prompt_texts, role_fix
 
 CONTEXT_TOKENS: Final = 8
 """Number of tokens before a continuation that are decoded with it; see `continuation`."""
@@ -158,8 +158,7 @@ def estimate_tokens(prompt: Prompt) -> int:
     Nothing else counts. OpenCompass estimates the prompts of models behind an API in this way (`get_token_len`). The
     texts of messages are joined without a separator.
     """
-    text = prompt if isinstance(prompt, str) else "".join(_text(message.content) for message in prompt)
-    return len(_WORD_OR_HAN.findall(text))
+    return len(_WORD_OR_HAN.findall("".join(prompt_texts(prompt, ""))))
 
 
 def approximate_tokens(prompt: Prompt) -> int:
@@ -167,7 +166,7 @@ def approximate_tokens(prompt: Prompt) -> int:
 
     Images and other media do not count.
     """
-    text = prompt if isinstance(prompt, str) else "".join(_text(message.content) for message in prompt)
+    text = "".join(prompt_texts(prompt, ""))
     return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
 
 
@@ -176,10 +175,6 @@ def refuse_too_long(tokens: int, limit: int | None) -> Failure | None:
     if limit is None or tokens <= limit:
         return None
     return Failure("too_long", f"the prompt has {tokens} tokens, more than max_seq_len={limit}")
-
-
-def _text(content: Content) -> str:
-    return content if isinstance(content, str) else "".join(part["text"] for part in content if "text" in part)
 
 
 def tokenizer_digests(path: str) -> dict[str, str]:

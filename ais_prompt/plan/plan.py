@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, Self, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -379,10 +379,14 @@ class PlannedDataset:
         if not any(judge in judges for scoring in self.scorings for judge in scoring.judges):
             return self
         self.release()
+        other = self._copy(judges)
+        other.further = tuple(one.of_questions(other, judges) for one in self.further)
+        return other
+
+    def _copy(self, judges: Mapping[PlannedModel, PlannedModel]) -> Self:
         other = copy(self)
         other.lock = RLock()
         other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
-        other.further = tuple(one.of_questions(other, judges) for one in self.further)
         return other
 
     def release(self) -> None:
@@ -415,9 +419,7 @@ class _SameQuestions(PlannedDataset):
 
     def of_questions(self, questions: PlannedDataset, judges: Mapping[PlannedModel, PlannedModel]) -> _SameQuestions:
         """Return the same evaluator of other questions, with other judges: earlier → new."""
-        other = copy(self)
-        other.lock = RLock()
-        other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
+        other = self._copy(judges)
         other._questions = questions
         return other
 

@@ -71,7 +71,7 @@ def first_option_postprocess(text: str, options: str = "ABCD", cushion: bool = T
     Source: OpenCompass, ``first_option_postprocess`` (names and arguments; the rules are our own).
     """
     source, found = _named(text, options, cushion=cushion)
-    return source.extraction(found[0].rule, found[0].start, found[0].end, found[0].text) if found else None
+    return found[0].extraction(source) if found else None
 
 
 @POSTPROCESSORS.register_module()
@@ -87,7 +87,7 @@ def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = Tr
     Source: OpenCompass, ``last_option_postprocess`` (which takes the last letter of the text, also inside a word).
     """
     source, found = _named(text, options, cushion=cushion)
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
+    return found[-1].extraction(source) if found else None
 
 
 @POSTPROCESSORS.register_module(name=["multiple_select_postprocess", "multiple-select"])

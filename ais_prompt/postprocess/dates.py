@@ -48,7 +48,7 @@ def date_postprocess(text: str) -> Extraction | None:
     found = strongest(_candidates(source.text), source.text)
     if not found or (found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1):
         return None
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    return found[-1].extraction(source)
 
 
 def to_date(value: Any) -> str | None:
@@ -75,7 +75,7 @@ def _dates(text: str, start: int, end: int, rank: Rank, rule: str) -> Iterator[C
 
 
 def _iso(found: re.Match[str]) -> str | None:
-    """Return the date that was found; None if there is no such day, or day and month cannot be told apart."""
+    """Return the date that was found; None if there is no such day, or it is not clear which number is the month."""
     part = found.groupdict()
     if part["y3"]:
         first, second = int(part["a3"]), int(part["b3"])

@@ -72,7 +72,7 @@ def general_postprocess(text: str) -> Extraction | None:
     source = source if source.text.strip() else everything
     announced = list(_announced(source.text))
     if found := strongest((one for one in announced if one.text), source.text):
-        return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+        return found[-1].extraction(source)
     if announced or _REFUSES.match(source.text):
         return None
     start, end, phrase = _phrase(source.text, 0, len(source.text))

@@ -111,7 +111,7 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
         return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
     if len(different) != 1 or not found[-1].text:
         return None
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    return found[-1].extraction(source)
 
 
 def same_label(text: str) -> str:

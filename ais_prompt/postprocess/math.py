@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.numbers import NUMBER, may_go_on, plain_number
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided, last_version, strongest
+from ais_prompt.postprocess.numbers import NUMBER, conclusion, plain_number
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided
 from ais_prompt.postprocess.stated import (
     EQUATION,
     FORMULA,
@@ -108,16 +108,7 @@ def math_postprocess_v2(text: str, cut: bool = False) -> Extraction | None:
         text: the answer.
         cut: as for `gsm8k_postprocess`.
     """
-    whole = said(text).before_next_question()
-    source = last_version(whole)
-    candidates = _candidates(source.text)
-    if source is not whole and not candidates:
-        candidates = list(_marked(source.text, corrected=True))
-    found = strongest(candidates, source.text)
-    if not found:
-        return None
-    result = source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
-    return None if cut and may_go_on(text, result) else result
+    return conclusion(text, _candidates, corrected=partial(_marked, corrected=True), cut=cut)
 
 
 @POSTPROCESSORS.register_module()

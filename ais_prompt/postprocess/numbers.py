@@ -33,8 +33,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
@@ -188,19 +189,40 @@ def gsm8k_postprocess(text: str, cut: bool = False) -> Extraction | None:
         text: the answer.
         cut: whether it was cut off: a number at its very end may go on. The program says so of truncated answers.
     """
+    return conclusion(
+        text,
+        lambda source: list(_marked(source)) or list(_unmarked(source)),
+        corrected=partial(_marked, corrected=True),
+        cut=cut,
+    )
+
+
+def conclusion(
+    text: str,
+    find: Callable[[str], Sequence[Candidate]],
+    *,
+    corrected: Callable[[str], Iterable[Candidate]],
+    cut: bool,
+) -> Extraction | None:
+    """Return the result that an answer ends with; None if there is none.
+
+    Args:
+        text: the answer.
+        find: returns the places in a text that may be the result.
+        corrected: the same for what follows a correction, where ``find`` finds nothing.
+        cut: as for `gsm8k_postprocess`.
+    """
     whole = said(text).before_next_question()
     source = last_version(whole)
-    candidates = list(_marked(source.text)) or list(_unmarked(source.text))
+    candidates: Iterable[Candidate] = find(source.text)
     if source is not whole and not candidates:
-        candidates = list(_marked(source.text, corrected=True))
+        candidates = corrected(source.text)
     found = strongest(candidates, source.text)
-    if not found:
-        return None
-    number = source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
-    return None if cut and may_go_on(text, number) else number
+    result = found[-1].extraction(source) if found else None
+    return None if cut and _may_go_on(text, result) else result
 
 
-def may_go_on(text: str, found: Extraction | None) -> bool:
+def _may_go_on(text: str, found: Extraction | None) -> bool:
     """Return whether a number was read at the very end of a text: "The answer is 12" may be the beginning of 1250."""
     end = 0 if found is None else found.reading.end
     return text[end - 1 : end].isdigit() and text[end:] in ("", ".", ",")

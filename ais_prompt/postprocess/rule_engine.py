@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.postprocess.readable import AnswerText
+from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
 
@@ -66,6 +67,10 @@ class Candidate(Struct, frozen=True):
     start: int
     end: int
     text: str
+
+    def extraction(self, source: AnswerText) -> Extraction | None:
+        """Return it as what is read of an answer; None if it has no text."""
+        return source.extraction(self.rule, self.start, self.end, self.text)
 
 
 _TAKEN_BACK: Final = late(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         mark_changes,
     )
     from ais_prompt.preview.marks import BETWEEN_SHOTS, Kind, Origin, Span
-    from ais_prompt.preview.origins import Origins, find_origins, prompt_texts, unmarked
+    from ais_prompt.preview.origins import Origins, find_origins, unmarked
     from ais_prompt.preview.preview import GoldSent, PromptView, Token, preview_sample, previews, request_line
     from ais_prompt.preview.prompt_differences import (
         END,
@@ -47,6 +47,5 @@ if TYPE_CHECKING:
         write_prompts,
     )
     from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
-    from ais_prompt.preview.variant_prompts import print_variant_prompts
 else:
     __getattr__, __dir__ = offered(__name__)

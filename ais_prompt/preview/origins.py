@@ -28,6 +28,7 @@ from ais_prompt.prompts import (
 )
 from ais_prompt.terminal import silence
 from ais_prompt.types import ChatMessage, Prompt, Sample
+from ais_prompt.utils import prompt_texts
 
 Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 """The spans of a prompt that is one text, or of each message in order; a message with media has those of its texts."""
@@ -241,16 +242,6 @@ def _wrapped_content(content: Any, origin: Origin, marks: Marks) -> Any:
         if isinstance(part, str)
         else part
         for part in content
-    ]
-
-
-def prompt_texts(prompt: Prompt) -> list[str]:
-    """Return the text of a prompt, or the text of each message, as `Origins` have them."""
-    if isinstance(prompt, str):
-        return [prompt]
-    return [
-        content if isinstance(content, str) else "\n".join(part["text"] for part in content if "text" in part)
-        for content in (message.content for message in prompt)
     ]
 
 

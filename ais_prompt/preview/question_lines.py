@@ -63,10 +63,12 @@ def _each(prompts: Any) -> list[Any]:
 def _without_examples(prediction: Prediction) -> list[str]:
     """Return the lines of the question: from the last line that begins as each example does (``Question:``)."""
     lines = _last_text(prediction).split("\n")
+    if not prediction.shots_used:
+        return lines
     labels = [re.sub(r"\d+", "0", found[0]) if (found := _LABEL.match(line)) else "" for line in lines]
     uses = Counter(labels)
     first = next((label for label in labels if label and uses[label] > prediction.shots_used), None)
-    if not prediction.shots_used or first is None:
+    if first is None:
         return lines
     return lines[len(lines) - 1 - labels[::-1].index(first) :]
 

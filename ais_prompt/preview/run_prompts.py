@@ -22,12 +22,12 @@ from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
 from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins, prompt_texts, unmarked
+from ais_prompt.preview.origins import Origins, unmarked
 from ais_prompt.preview.preview import GoldSent, PromptView, preview_sample
 from ais_prompt.preview.question_lines import prompts_of
 from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import Prediction, Prompt, prompt_from_json, prompt_to_json
-from ais_prompt.utils import decode_own, encode, read_regular
+from ais_prompt.utils import decode_own, encode, prompt_texts, read_regular
 
 MOST_TASKS: Final = 60
 """Tasks whose first prompts are kept: each takes some milliseconds before the first request."""

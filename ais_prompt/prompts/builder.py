@@ -205,7 +205,7 @@ class PromptBuilder:
 
     def _checked(self, filled: Filled, sample: Sample) -> Filled:
         if self.media_roots is not None and not isinstance(filled, str):
-            self.media_roots.check_items(filled, sample.index)
+            self.media_roots.check_prompt(filled, sample.index)
         return filled
 
     def _checked_dialogue(self, filled: FilledDialogue, sample: Sample) -> FilledDialogue:

@@ -158,10 +158,12 @@ class CompiledSection:
 
     Attributes:
         keys: the keys of the values to fill in.
+        has_media: whether a turn can hold media parts; the values of a row are filled in as texts, and add none.
     """
 
     def __init__(self, name: str, lines: Sequence[Line]) -> None:
         self.name = name
+        self.has_media = any(not isinstance(item, str) and item.keys() & {"prompt_mm", "content"} for item, _ in lines)
         self.keys = frozenset(key for _, text in lines for key in text.keys)
         self._lines = lines
         self._fixed = FilledSection(self, {})
@@ -196,6 +198,7 @@ class FilledSection(PromptSection):
 
     def __init__(self, compiled: CompiledSection, values: Mapping[str, object]) -> None:
         self.name = compiled.name
+        self.has_media = compiled.has_media
         self.compiled = compiled
         self.values = values
 

@@ -171,15 +171,18 @@ class MediaRoots(Struct, frozen=True):
         folders = [os.path.realpath(media_path(root)) for root in roots if not is_url(root)]
         return cls(tuple(folders), tuple(filter(is_url, roots)), where)
 
-    def check_items(self, items: Iterable[Item], row: int) -> None:
-        """Check the media of texts, turns and messages of a row.
+    def check_prompt(self, prompt: PromptList, row: int) -> None:
+        """Check the media in the prompt of a row.
 
         Raises:
             DataError: one is outside of the roots.
         """
-        for item in items:
-            if not isinstance(item, str):
-                self.check_parts([item.get("prompt_mm"), item.get("content")], row)
+        for piece in prompt.pieces:
+            if isinstance(piece, PromptSection):
+                if piece.has_media:
+                    self.check_prompt(piece.body, row)
+            elif not isinstance(piece, str):
+                self.check_parts([piece.get("prompt_mm"), piece.get("content")], row)
 
     def check_parts(self, parts: Iterable[Any], row: int) -> None:
         """Check media parts of a row in OpenAI form, or lists of them. Texts hold no media.

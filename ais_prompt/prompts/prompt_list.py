@@ -105,12 +105,14 @@ class PromptSection:
     Attributes:
         name: ``begin``, ``ice`` (one in-context example), ``round`` or ``end``; None for items outside of sections.
         body: its items.
+        has_media: False if it is known that no turn has media parts, so that the body need not be built to find out.
     """
 
-    __slots__ = ("_body", "name")
+    __slots__ = ("_body", "has_media", "name")
 
     def __init__(self, name: str | None, body: PromptList) -> None:
         self.name = name
+        self.has_media = True
         self._body = body
 
     @property

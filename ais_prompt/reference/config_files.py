@@ -9,7 +9,7 @@ from typing import Any, Final
 from ais_prompt.config import KINDS, load_config, match_shipped, redacted
 from ais_prompt.parts import place
 from ais_prompt.reference.entry import Entry
-from ais_prompt.utils import counted, listed
+from ais_prompt.utils import counted, listed, without_middle
 
 _SECTIONS: Final = ("reader_cfg", "infer_cfg", "eval_cfg")
 _STEPS: Final = {
@@ -107,8 +107,7 @@ def _template(part: Mapping[str, Any]) -> str:
 def _texts(template: Any, label: str) -> Iterator[str]:
     """Yield the texts of a template, each with its role or label before it."""
     if isinstance(template, str):
-        text = template.replace("\n", "⏎")
-        yield label + (text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}")
+        yield label + without_middle(template.replace("\n", "⏎"), _LONGEST)
     elif isinstance(template, Mapping) and "role" in template:
         yield from _texts(template.get("prompt", template.get("content", "")), f"[{template['role']}] ")
     elif isinstance(template, Mapping):

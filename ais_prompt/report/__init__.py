@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.report.answer_reading import LostAnswers, better_readings, describe, describe_audits, lost_answers
+    from ais_prompt.report.answer_reading import (
+        LostAnswers,
+        better_readings,
+        describe,
+        lost_answers,
+        reasons_of,
+    )
+    from ais_prompt.report.costs import estimate_lines, estimate_words, used_line
     from ais_prompt.report.frames import SAMPLE_COLUMNS, sample_rows, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix
@@ -23,21 +30,12 @@ if TYPE_CHECKING:
         write_speed,
         write_summary,
     )
-    from ais_prompt.report.tally import (
-        MANY,
-        EndpointView,
-        RunTally,
-        Tally,
-        duration,
-        estimate_lines,
-        estimate_words,
-        used_line,
-    )
-    from ais_prompt.report.variant_table import print_variants
+    from ais_prompt.report.tally import MANY, EndpointView, RunTally, Tally, duration
     from ais_prompt.report.web.assets import asset, finite_json
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
-    from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
+    from ais_prompt.report.web.index import STATES, SampleIndex, json_text
+    from ais_prompt.report.web.judgements import Judgement, judgement_places, read_judgements
     from ais_prompt.report.web.overview import distributions, overview
     from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
     from ais_prompt.report.web.prompt_page import (
@@ -49,11 +47,11 @@ if TYPE_CHECKING:
         side_by_side,
     )
     from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
-    from ais_prompt.report.web.sample import Judgement, SampleChunk, judgement_places, read_judgements
+    from ais_prompt.report.web.sample import SampleChunk
+    from ais_prompt.report.web.search import ORDERS, FoundSamples, Query, find
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of
-    from ais_prompt.report.web.variant_part import variants_part
     from ais_prompt.report.web.writer import forget_report, write_report
 else:
     __getattr__, __dir__ = offered(__name__)

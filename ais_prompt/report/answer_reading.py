@@ -1,4 +1,4 @@
-"""Show how answers are read: by postprocessors of ordinary phrasings, by audited scorers, and not at all."""
+"""Show how answers are read: by postprocessors of ordinary phrasings, and not at all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ from ais_prompt.types import STATUSES, Prediction
 from ais_prompt.utils import counted, listed, printable
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import ExtractionTrial, FooledScorer, LostAnswer, ScorerAudit
+    from ais_prompt.checks import ExtractionTrial, LostAnswer
 
 MANY: Final = 0.1
 """Share of unparsed answers above which another reader is named."""
 
 _SHOWN: Final = 60
 """Characters of the answer that are shown: its end, where most answers are."""
-
-_LONGEST_ANSWER = 120
-"""Characters of an answer that are shown."""
 
 
 def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
@@ -86,7 +83,9 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         if not (count := sum(counts)):
             continue
         worst = tasks[counts.index(max(counts))][0]
-        example = "" if status == "truncated" else _reasons(outcomes, status)
+        reasons = {} if status == "truncated" else reasons_of(outcomes, status)
+        odd = {why: number for why, number in reasons.items() if why not in (UNUSABLE_GOLD, NOTHING_FOUND)}
+        example = listed((f"{why} {number}" for why, number in odd.items()), NAMED)
         if status == "unparsed" and not example:
             example = repr(_first(folder, worst))
         yield LostAnswers(WORDS[status], count, example)
@@ -147,28 +146,12 @@ def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:
     return read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
 
 
-def _reasons(tasks: Iterable[TaskOutcome], status: str) -> str:
-    """Return why answers failed, ``timeout 3, http_500 1``, or are unparsed, but for the ordinary reason."""
+def reasons_of(tasks: Iterable[TaskOutcome], status: str) -> dict[str, int]:
+    """Return why answers are in a state, such as ``timeout`` → 3; the most frequent reason first."""
     found: Counter[str] = Counter()
     for task in tasks:
         for reason, count in task.scores[0].reasons.items() if task.scores else ():
             state, _, why = reason.partition(": ")
-            if state == status and why not in (UNUSABLE_GOLD, NOTHING_FOUND):
+            if state == status:
                 found[why] += count
-    return listed((f"{why} {count}" for why, count in found.most_common()), NAMED)
-
-
-def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
-    """Yield a line for each audited dataset, and one for each answer that knows nothing and scores above chance."""
-    for audit in audits:
-        tried = (
-            "quoted verdicts" if not audit.samples else f"{counted(audit.samples, 'sample')}, chance {audit.chance:.0%}"
-        )
-        result = "scores above chance:" if audit.fooled else audit.rejects or "nothing scores above chance"
-        yield f"Audit of {audit.dataset} ({audit.scorer}; {tried}): {result}"
-        yield from map(_fooled_line, audit.fooled)
-
-
-def _fooled_line(fooled: FooledScorer) -> str:
-    text = fooled.text if len(fooled.text) <= _LONGEST_ANSWER else fooled.text[:_LONGEST_ANSWER] + "…"
-    return f"  {fooled.answer}: {fooled.score:.0%}, read by {fooled.rule or 'the evaluator'}: {text!r}"
+    return dict(found.most_common())

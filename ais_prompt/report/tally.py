@@ -1,4 +1,4 @@
-"""Count the progress of tasks and of a whole run, and format counts, rates and cost."""
+"""Count the progress of tasks and of a whole run, and format counts, rates and amounts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.engine import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
-from ais_prompt.utils import counted, listed
+from ais_prompt.utils import counted
 
 logger = logging.getLogger(__name__)
 WINDOW_SECONDS: Final = 10.0
@@ -136,6 +135,12 @@ def duration(seconds: float) -> str:
 
 def _rate(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def money(amount: float, currency: str) -> str:
+    """Return an amount with as many digits as it needs: ``12.34 USD``, ``0.0021 USD``."""
+    digits = 2 if amount >= 1 or amount <= 0 else 1 - math.floor(math.log10(amount))
+    return f"{amount:,.{max(2, digits)}f} {currency}".strip()
 
 
 class EndpointView(Struct, frozen=True):
@@ -310,64 +315,3 @@ class RunTally:
         last, longest = max(tally.last for tally in mine), max(tally.longest for tally in mine)
         estimate = rest * (last - self._began[endpoint.name]) / done
         return max(estimate - min(time.monotonic() - last, longest), endpoint.wait, 0.0) if rest else None
-
-
-def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
-    """Return a line for each task, or of many tasks for each model, and one for all of them."""
-    lines = [f"{one.task}: {estimate_words([one])}" for one in estimates]
-    if len(estimates) > MANY:
-        models: dict[str, list[RequestEstimate]] = {}
-        for one in estimates:
-            models.setdefault(one.task.rpartition("/")[0], []).append(one)
-        lines = [f"{name}: {counted(len(of), 'dataset')}, {estimate_words(of)}" for name, of in models.items()]
-    return [*lines, f"in all: {estimate_words(estimates)}"]
-
-
-def used_line(used: Used) -> str:
-    """Return ``1,319 requests, 1,402 with retries · 1,204,110 tokens in · 98,400 out · 0.43 USD``.
-
-    Estimates are marked: ``about 1,204,110 tokens in · about 98,400 out``.
-    """
-    about = "about " if used.estimated else ""
-    sent = about + counted(used.input_tokens, "token")
-    retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
-    tokens = [f"{sent} in", f"{about}{used.output_tokens:,} out"] if used.input_tokens or used.output_tokens else []
-    parts = [counted(used.requests, "request") + retries, *tokens]
-    return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
-
-
-def money(amount: float, currency: str) -> str:
-    """Return an amount with as many digits as it needs: ``12.34 USD``, ``0.0021 USD``."""
-    digits = 2 if amount >= 1 or amount <= 0 else 1 - math.floor(math.log10(amount))
-    return f"{amount:,.{max(2, digits)}f} {currency}".strip()
-
-
-def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
-    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD (in batches 0.005 to
-    0.025 USD)``.
-
-    Requests to judges follow: ``and up to 8 requests to the judge gpt, whose tokens are not counted``.
-    """
-    found = list(estimates)
-    samples, requests, sent, received = (
-        sum(getattr(one, name) for one in found) for name in ("samples", "requests", "input_tokens", "output_tokens")
-    )
-    words = f"{counted(samples, 'question')}, {counted(requests, 'request')}, about {counted(sent, 'token')} in"
-    words += f", at most {received:,} out"
-    priced = [one for one in found if one.price is not None]
-    for currency in {one.price.currency for one in priced if one.price}:  # one at most
-        least, most = (math.fsum(getattr(one, name) or 0.0 for one in priced) for name in ("least_cost", "most_cost"))
-        words += f", {money(least, '')} to {money(most, currency)}"
-        if all(one.batch_part is not None for one in priced):
-            least, most = (
-                math.fsum((getattr(one, name) or 0.0) * (one.batch_part or 0.0) for one in priced)
-                for name in ("least_cost", "most_cost")
-            )
-            words += f" (in batches {money(least, '')} to {money(most, currency)})"
-    if unpriced := len(found) - len(priced) if priced else 0:
-        words += f", and {counted(unpriced, 'task')} whose price is not known"
-    if verdicts := sum(one.judge_requests for one in found):
-        judges = list(dict.fromkeys(judge for one in found for judge in one.judges))
-        named = f"the judge{'s' * (len(judges) > 1)} {listed(judges)}"
-        words += f", and up to {counted(verdicts, 'request')} to {named}, whose tokens are not counted"
-    return words

@@ -35,6 +35,7 @@ from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer
 from ais_prompt.scoring.scorer import SAME, Scorer, composed, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score, Status
+from ais_prompt.utils import shortened
 
 MOST_NAMED: Final = 1000
 """Unstable questions that results name."""
@@ -193,8 +194,8 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
             where=f"sample {prediction.sample_id}, row {prediction.index}",
             fix=SAME,
         )
-    for text, completion in zip(answers, prediction.completions, strict=True):
-        yield replace(prediction, prediction=text, completions=(completion,))
+    for number, (text, completion) in enumerate(zip(answers, prediction.completions, strict=True)):
+        yield replace(prediction, prediction=text, completions=(completion,), repeat=number)
 
 
 def _vote(extracted: object) -> object:
@@ -274,7 +275,8 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
     answers, golds = prediction.prediction, prediction.gold
     if not (isinstance(answers, list) and isinstance(golds, list) and len(answers) == len(golds)):
         raise GoldError(
-            f"there is not one gold for each answer of the dialogue: {_shortened(golds)} for {_shortened(answers)}",
+            f"there is not one gold for each answer of the dialogue: {shortened(repr(golds), 80)} for "
+            f"{shortened(repr(answers), 80)}",
             where=f"sample {prediction.sample_id}, row {prediction.index}",
             fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
         )
@@ -289,11 +291,6 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
             completions=(completion,),
             earlier=tuple(answers[:number]),
         )
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _of_dialogue(metric: str) -> str:

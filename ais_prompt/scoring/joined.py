@@ -68,12 +68,11 @@ def _new_names(found: Sequence[ScoredByEvaluator]) -> list[Mapping[str, str]]:
 
 
 def _written(found: ScoredByEvaluator, names: Mapping[str, str]) -> Iterator[SampleScore]:
-    return (_renamed(_read(sample, found.evaluator), names) for sample in found.samples)
+    samples = (_read(sample, found.evaluator) for sample in found.samples)
+    return (_renamed(sample, names) for sample in samples) if names else samples
 
 
 def _renamed(sample: SampleScore, names: Mapping[str, str]) -> SampleScore:
-    if not names:
-        return sample
     values = {names.get(metric, metric): value for metric, value in sample.values.items()}
     return replace(sample, values=values, repeats=tuple(_renamed(one, names) for one in sample.repeats))
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators import AsksInParts, JudgeEvaluator, PanelEvaluator
+from ais_prompt.evaluators import AsksInParts, JudgeEvaluator, PanelEvaluator, ReadsTokens
 from ais_prompt.metrics import exact_mean
 from ais_prompt.parts import defined_at
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
@@ -92,10 +92,27 @@ class JudgedScorer(Struct, frozen=True):
         said = (reply for one in replies for reply in one.said)
         silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
         undecided: str = getattr(self.evaluator, "undecided", "judges undecided")
-        return _unjudged(sample, _why_silent(silent[0]) if silent else undecided)
+        return _unjudged(sample, self._why_silent(silent[0]) if silent else undecided)
 
     def _verdict(self, reply: Prediction) -> str | None:
-        return None if reply.failed else self.evaluator.verdict(reply.prediction)
+        if reply.failed:
+            return None
+        if self._reads_tokens:
+            assert isinstance(self.evaluator, ReadsTokens)
+            return self.evaluator.verdict_of_tokens(reply.prediction, reply.completions[-1].tokens)
+        return self.evaluator.verdict(reply.prediction)
+
+    @property
+    def _reads_tokens(self) -> bool:
+        return isinstance(self.evaluator, ReadsTokens) and self.evaluator.top_logprobs is not None
+
+    def _why_silent(self, reply: Prediction) -> str:
+        """Return why a reply has no verdict."""
+        if reply.failed:
+            return f"judge {failure_kind(reply)}"
+        if self._reads_tokens and not reply.completions[-1].tokens:
+            return "judge gave no log-probabilities"
+        return "judge cut at max_out_len" if reply.truncated else "judge without verdict"
 
     def _vote(self, replies: Replies, verdicts: tuple[str | None, ...]) -> JudgeVerdict:
         """Return what one judge said, from its verdict or its verdicts in both orders."""
@@ -119,10 +136,3 @@ class _NoComparison(Struct):
 
 def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
     return replace(sample, status="failed", values={}, reason=reason)
-
-
-def _why_silent(reply: Prediction) -> str:
-    """Return why a reply has no verdict."""
-    if reply.failed:
-        return f"judge {failure_kind(reply)}"
-    return "judge cut at max_out_len" if reply.truncated else "judge without verdict"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import time
 from collections import deque
@@ -13,7 +12,7 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import GpuPool, check_at_least, gpu_variable, visible_gpus
-from ais_prompt.processes import module_command, module_environment
+from ais_prompt.processes import module_environment
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
@@ -68,10 +67,7 @@ class LocalRunner:
     def preview(self, work: ShardWork, count: int) -> str:
         """Return the command of each shard."""
         gpus = f", each with {each} GPUs" if (each := self._gpus_each(work)) else ""
-        commands = [
-            shlex.join([*module_command("ais_prompt"), *work.arguments(Shard(index, count))]) for index in range(count)
-        ]
-        return "\n".join([f"# {self._at_a_time(work)} at a time{gpus}", *commands])
+        return "\n".join([f"# {self._at_a_time(work)} at a time{gpus}", *work.commands(count)])
 
     def start(self, work: ShardWork, shards: Sequence[Shard]) -> None:
         """Start shards, or let them wait until others have ended.
@@ -120,7 +116,7 @@ class LocalRunner:
                 log.parent.mkdir(parents=True, exist_ok=True)
                 with log.open("ab") as output:
                     process = subprocess.Popen(
-                        [*module_command("ais_prompt"), *work.arguments(shard)],
+                        work.command(shard),
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=subprocess.STDOUT,

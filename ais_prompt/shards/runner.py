@@ -6,6 +6,7 @@ A `Runner` starts shards. Their progress is read from the run folder, never from
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.processes import module_command
 from ais_prompt.shards.shard_folders import ShardFolder, list_shard_folders
 from ais_prompt.store import RunFolder
 from ais_prompt.terminal import tracking
@@ -57,6 +59,14 @@ class ShardWork(Struct, frozen=True):
     def arguments(self, shard: Shard | str) -> list[str]:
         """Return the arguments of ``aisprompt`` for one shard, such as ``3/8`` or ``auto/8``."""
         return [*self.words, "-r", str(self.folder.root), "-m", "infer", "--shard", str(shard)]
+
+    def command(self, shard: Shard) -> list[str]:
+        """Return the command of one shard in this environment of Python."""
+        return [*module_command("ais_prompt"), *self.arguments(shard)]
+
+    def commands(self, count: int) -> list[str]:
+        """Return the commands of all shards, as a shell takes them."""
+        return [shlex.join(self.command(Shard(index, count))) for index in range(count)]
 
     def log(self, shard: Shard | str) -> Path:
         """Return the file for the output of a shard; ``*/8`` has the pattern of the files of all shards."""

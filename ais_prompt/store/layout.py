@@ -77,6 +77,11 @@ class RunFolder(Struct, frozen=True):
         return RunFolder(self.root / "partial")
 
     @property
+    def whole(self) -> RunFolder:
+        """The run of this folder, if it holds the scores of a run that is not finished; else itself."""
+        return RunFolder(self.root.parent) if self.root.name == "partial" else self
+
+    @property
     def shards(self) -> Path:
         """The folders of shards, each a run folder of its own."""
         return self.root / "shards"

@@ -1,7 +1,8 @@
 """Compute the keys of answers. A request is sent again only if something that decides its answer has changed.
 
 This module names everything that is part of a key. How a request is sent is not: the address, the client, timeouts,
-streaming and the bytes of the body. Of the row, only the columns in the prompt count.
+streaming and the bytes of the body. Of the row, only the columns in the prompt count, and the files that it brings to
+an agent.
 """
 
 from __future__ import annotations
@@ -43,13 +44,12 @@ class RequestKeys:
         """Return the key of a request."""
         if request.decoding is not self._decoding:  # many requests share one
             self._decoding = request.decoding
-            self._head = (
-                f'{{"model":{self._model},"request":{{"decoding":{canonical(decoding_to_json(request.decoding))}'
-            )
+            self._head = f'"decoding":{canonical(decoding_to_json(request.decoding))}'
         prompt = canonical(prompt_to_json(request.prompt))
         sample = "" if request.step is None else f'"sample":{canonical(request.sample_id)},'
+        brought = f'"brought":{canonical(request.brought)},' if request.brought else ""
         found = text_digest(
-            f'{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},{sample}'
+            f'{{"model":{self._model},"request":{{{brought}{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},{sample}'
             f'"turn":{request.turn}}}}}'
         )
         return _PREFIX + found

@@ -19,7 +19,7 @@ from typing import Final
 
 from ais_prompt.secrets import SECRETS
 from ais_prompt.terminal.progress import above_bars, is_quiet, is_verbose
-from ais_prompt.utils import NARROWEST, escaped, kind_of
+from ais_prompt.utils import NARROWEST, escaped, kind_of, shortened
 
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"
@@ -96,8 +96,7 @@ class Alike:
         for kind, count in self._counts.items():
             if count > SHOWN_ALIKE and not is_verbose():
                 example = self._examples[kind].partition("\n")[0].split("] ", 1)[-1]
-                words = example if len(example) <= _EXAMPLE else f"{example[: _EXAMPLE - 1]}…"
-                yield f"and {count - SHOWN_ALIKE:,} more in logs/run.log: {words}"
+                yield f"and {count - SHOWN_ALIKE:,} more in logs/run.log: {shortened(example, _EXAMPLE)}"
 
 
 class OnceFilter(logging.Filter):

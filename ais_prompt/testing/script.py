@@ -36,6 +36,8 @@ class ReplyRule:
         tool_calls: calls of tools, ``{"name": ..., "arguments": text}``, in a chat, response or message; without an
             ``answer`` there is no text beside them.
         reasoning: what was thought before it, told in a field of its own.
+        alternatives: word of the answer, without the blanks around it → log-probability of each token in its place, for
+            a chat that asks for ``top_logprobs``.
         share: only for this share of the requests, drawn with a fixed seed.
         over: [n, seconds]: only for requests that come when n others were let through in the last seconds.
         pause: seconds between the pieces of a streamed answer.
@@ -59,6 +61,7 @@ class ReplyRule:
     finish_reason: str = "stop"
     tool_calls: Sequence[Mapping[str, str]] = ()
     reasoning: str = ""
+    alternatives: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     share: float = 1.0
     over: tuple[int, float] | None = None
     pause: float = 0.0

@@ -43,7 +43,7 @@ from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
 from ais_prompt.testing.stream import stream_answer
-from ais_prompt.testing.wire_answers import default_answer, models_body, question_of
+from ais_prompt.testing.wire_answers import chat_logprobs, default_answer, models_body, question_of
 
 HOST = "127.0.0.1"
 
@@ -191,6 +191,8 @@ class MockServer:
         forms = {"responses": response_body, "messages": message_body, "generate": generate_body}
         write = forms.get(path.rpartition("/")[2], answer_body)
         answer = write(body, number, WrittenReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
+        if body.get("top_logprobs") and rule.alternatives:
+            answer["choices"][0]["logprobs"] = chat_logprobs(text, rule.alternatives)
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ais_prompt.models import words_of
+
 MODEL: Final = "mock"
 
 _SUM: Final = re.compile(r"(-?\d+)\s*\+\s*(-?\d+)")
@@ -34,6 +36,21 @@ def default_answer(question: str) -> str:
     """The last sum in the question, added up; ``ok`` if there is none."""
     sums = _SUM.findall(question)
     return str(sum(map(int, sums[-1]))) if sums else "ok"
+
+
+def chat_logprobs(answer: str, alternatives: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Log-probabilities of an answer in the form of a chat completion; a token is a word.
+
+    Args:
+        answer: the text.
+        alternatives: word → log-probability of each token in its place; those of other words are certain.
+    """
+    content = []
+    for word in words_of(answer):
+        tops = alternatives.get(word.strip(), {word: 0.0})
+        top = [{"token": token, "logprob": value} for token, value in tops.items()]
+        content.append({"token": word, "logprob": tops.get(word, 0.0), "top_logprobs": top})
+    return {"content": content}
 
 
 def models_body() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
-    from ais_prompt.types.gate import BEST, COUNTS, Gate, Verdict, parse_gate
+    from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
     from ais_prompt.types.key import (
         NEEDED,
         Amount,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Execution,
         Failure,
         FinishReason,
+        GeneratedToken,
         LeftFile,
         Likelihood,
         LikelihoodQuery,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Prompt,
         Prompts,
         Request,
+        ServerFailure,
         ToolCall,
         ToolRun,
         Usage,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         prompt_to_json,
         prompts_to_json,
         requests_of,
+        total_usage,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
     from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw

@@ -19,8 +19,6 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
 
-BEST: Final = "best"
-"""Name of the gate that the best variant of a model on a dataset must meet, by its main metric."""
 
 EACH: Final = "each"
 """Name of the gate that every sample must meet by itself: ``each >= 4 of 5``."""
@@ -48,7 +46,8 @@ class Gate(Struct, frozen=True):
     Attributes:
         text: the condition as the user wrote it.
         pattern: which datasets (``gsm8k*``), or models and datasets (``demo/*``), it covers.
-        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted.
+        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted. ``drop`` and
+            ``each`` are about the headline, ``NAME.drop`` and ``NAME.each`` about a further evaluator.
         comparator: compares the value with the limit.
         limit: the number as written: in the metric's own unit, a number of answers, or percent.
         percent: whether the limit was written in percent.
@@ -68,22 +67,25 @@ class Gate(Struct, frozen=True):
     @property
     def limits_drop(self) -> bool:
         """Whether the gate limits the drop of a metric against the baseline."""
-        return self.name == DROP and self.confidence is not None
+        return self._is(DROP) and self.confidence is not None
 
     @property
     def holds_each(self) -> bool:
         """Whether the gate is about every sample, not about a mean."""
-        return self.name == EACH
+        return self._is(EACH)
 
     @property
-    def is_about_best(self) -> bool:
-        """Whether the gate is about the best of several variants."""
-        return self.name == BEST
+    def evaluator(self) -> str:
+        """Name of the further evaluator whose drop or samples the gate is about; empty for the headline."""
+        return self.name.rpartition(".")[0] if self.limits_drop or self.holds_each else ""
+
+    def _is(self, kind: str) -> bool:
+        return self.name.rpartition(".")[2] == kind
 
     @property
     def needs_samples(self) -> bool:
         """Whether the summary is not enough to decide it."""
-        return self.holds_each or self.is_about_best or self.confidence is not None
+        return self.holds_each or self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:

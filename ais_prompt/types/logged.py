@@ -43,6 +43,7 @@ class LoggedAnswer(Struct, frozen=True):
         decoding: fields of the request that control generation.
         is_body: whether ``decoding`` is from the whole body, so that other fields were not sent.
         labels: label → its measured values, where the answer is chosen from labels.
+        reason: what the tool notes about its score, such as how a conversation ended; empty if it notes nothing.
     """
 
     id: str
@@ -56,6 +57,7 @@ class LoggedAnswer(Struct, frozen=True):
     decoding: Mapping[str, Any] = field(default_factory=dict)
     is_body: bool = False
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    reason: str = ""
 
 
 class Reducer(NamedTuple):
@@ -92,6 +94,7 @@ class LoggedTask(Struct, frozen=True):
         reported: metric → the score that the tool reports.
         lower_is_better: metric → whether less of it is better, as far as the log says it.
         reducer: makes one value of several answers to a question; None for their mean.
+        further: score → what it makes of the main values of all answers to a question, beside their mean.
         asked: how the prompts were made: few-shot examples, template, instructions.
         notes: what a user must know.
     """
@@ -108,5 +111,6 @@ class LoggedTask(Struct, frozen=True):
     reported: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
     reducer: Reducer | None = None
+    further: Mapping[str, Callable[[Sequence[float]], float]] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()

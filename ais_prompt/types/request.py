@@ -5,7 +5,7 @@ A failure is a value (`Failure`), never an empty text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
@@ -180,6 +180,8 @@ class Request(Struct, frozen=True):
         step: number of the request in the course of one sample of an agent, from 0; None for all others. It is not
             part of `content`, because an agent may ask side by side; the sample is. ``turn`` then counts the earlier
             equal requests of the sample.
+        brought: digest of what the row brings to an agent beside the prompt; empty if it brings nothing. Set by the
+            engine, not by inferencers.
     """
 
     sample_id: str
@@ -190,6 +192,7 @@ class Request(Struct, frozen=True):
     duplicate: int = 0
     retries: str = ""
     step: int | None = None
+    brought: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return everything that determines the answer of a model, as plain JSON values."""
@@ -200,6 +203,7 @@ class Request(Struct, frozen=True):
             "repeat": self.repeat,
             "duplicate": self.duplicate,
             **({} if self.step is None else {"sample": self.sample_id}),
+            **({"brought": self.brought} if self.brought else {}),
         }
 
 
@@ -299,10 +303,42 @@ class Failure(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; an empty ``where`` is left out."""
-        values = asdict(self)
-        if not self.where:
-            del values["where"]
-        return values
+        values: dict[str, Any] = {"kind": self.kind, "message": self.message, "fatal": self.fatal}
+        return {**values, "where": self.where} if self.where else values
+
+
+class ServerFailure(Failure, frozen=True):
+    """A failure in the words of a server, or of reaching it, with the parts of its message. It is stored without them.
+
+    Attributes:
+        words: what the server says, or the system.
+        address: of the server, without secrets; the message may have more of it.
+        hint: what may be wrong in the config, or which key was sent; empty if nothing is known.
+    """
+
+    words: str = ""
+    address: str = ""
+    hint: str = ""
+
+    @classmethod
+    def of(cls, kind: str, words: str, address: str, hint: str = "", *, fatal: bool = False) -> ServerFailure:
+        """Return the failure whose message has these parts."""
+        message = f"{words} ({address}{'; ' if hint else ''}{hint})"
+        return cls(kind, message, fatal, words=words, address=address, hint=hint)
+
+
+class GeneratedToken(Struct, frozen=True):
+    """A token of a generated answer.
+
+    Attributes:
+        text: of the token; tokens that share a character may have others than the answer.
+        log_prob: its log-probability in nats.
+        alternatives: text of each of the likeliest tokens in its place → log-probability; it may be one of them.
+    """
+
+    text: str
+    log_prob: float
+    alternatives: Mapping[str, float] = {}
 
 
 class Completion(Struct, frozen=True):
@@ -331,6 +367,8 @@ class Completion(Struct, frozen=True):
             all others.
         trajectory: of an agent, its requests to a model on the way to the answer, in the order of asking.
         files: of an agent, the files that it left.
+        tokens: those of the generated text, reasoning included, if the request asked for their alternatives and the
+            server gives them.
     """
 
     text: str = ""
@@ -352,6 +390,7 @@ class Completion(Struct, frozen=True):
     retried_with: int = 0
     trajectory: tuple[ModelCall, ...] = ()
     files: tuple[LeftFile, ...] = ()
+    tokens: tuple[GeneratedToken, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -380,6 +419,8 @@ class Completion(Struct, frozen=True):
             values["trajectory"] = [call.to_json() for call in self.trajectory]
         if self.files:
             values["files"] = [asdict(file) for file in self.files]
+        if self.tokens:
+            values["tokens"] = [asdict(token) for token in self.tokens]
         return values
 
     @classmethod
@@ -452,3 +493,20 @@ def requests_of(trajectory: Sequence[ModelCall]) -> list[tuple[list[Mapping[str,
         fields = fields if call.fields is None else call.fields
         found.append((messages, fields))
     return found
+
+
+def total_usage(trajectory: Iterable[ModelCall]) -> Usage:
+    """Return the tokens of all requests; None for a count that no answer has."""
+    usages = [call.completion.usage for call in trajectory]
+
+    def added(name: str) -> int | None:
+        counts = [count for usage in usages if (count := getattr(usage, name)) is not None]
+        return sum(counts) if counts else None
+
+    return Usage(
+        added("prompt_tokens"),
+        added("completion_tokens"),
+        added("reasoning_tokens"),
+        added("cached_tokens"),
+        added("cache_write_tokens"),
+    )

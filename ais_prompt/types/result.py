@@ -73,6 +73,7 @@ class Prediction(Struct, frozen=True):
         cluster: column and value that the question shares with others (``eval_cfg.cluster``); None without one.
         columns: numbers and short texts of the row, such as subject and level; empty in earlier run folders.
         earlier: while one turn of a dialogue is scored, the answers before it; it is not stored.
+        repeat: while one of several answers is scored, its number from 0; it is not stored.
         stratum: as in `Sample`.
         steps: what an agent did, turn by turn; empty for all others.
     """
@@ -92,6 +93,7 @@ class Prediction(Struct, frozen=True):
     earlier: tuple[Any, ...] = ()
     stratum: Stratum | None = None
     steps: tuple[AgentStep, ...] = ()
+    repeat: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, in a readable order."""

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         openai_json,
         part_bytes,
         parts_of,
+        prompt_texts,
         references,
         refuses_system,
         role_fix,
@@ -114,6 +115,8 @@ if TYPE_CHECKING:
         one_line,
         printable,
         reviewable_json,
+        shortened,
+        without_middle,
     )
 else:
     __getattr__, __dir__ = offered(__name__)

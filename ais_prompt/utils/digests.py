@@ -6,7 +6,7 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -44,12 +44,12 @@ def _is_written_alike(value: Any) -> bool:
     kind = type(value)
     if kind in _ALIKE:
         return True
-    if kind is dict:
-        return _TEXT.issuperset(map(type, value)) and _are_written_alike(value.values())
-    return (kind is list or kind is tuple) and _are_written_alike(value)
-
-
-def _are_written_alike(values: Collection[Any]) -> bool:
+    if kind is dict and _TEXT.issuperset(map(type, value)):
+        values = value.values()
+    elif kind is list or kind is tuple:
+        values = value
+    else:
+        return False
     # Rows and messages hold texts and numbers only: a call for each of them would take most of the time.
     return _ALIKE.issuperset(map(type, values)) or all(map(_is_written_alike, values))
 

@@ -76,6 +76,16 @@ def parts_of(message: ChatMessage, kind: str) -> list[Mapping[str, Any]]:
     return [] if isinstance(content, str) else [part for part in content if part.get("type") == kind]
 
 
+def prompt_texts(prompt: Prompt, between: str = "\n") -> list[str]:
+    """Return the text of a prompt, or that of each message: the texts of its parts, with ``between`` in between."""
+    if isinstance(prompt, str):
+        return [prompt]
+    return [
+        content if isinstance(content, str) else between.join(part["text"] for part in content if "text" in part)
+        for content in (message.content for message in prompt)
+    ]
+
+
 def describe_call(part: Mapping[str, Any]) -> str:
     """Return ``calls NAME ARGUMENTS`` for a call; empty for other parts."""
     return f"calls {part['name']} {part['arguments']}" if part.get("type") == CALL else ""

@@ -67,6 +67,16 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text with at most so many characters; an ellipsis is in place of the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def without_middle(text: str, most: int) -> str:
+    """Return a text with about so many characters, half of them from its end; an ellipsis is in place of the rest."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
 def escaped(text: str) -> str:
     """Do the same as `printable`, but keep secrets."""
     if text.isascii() and text.isprintable():  # nearly all texts, and found out sooner than by a search
@@ -97,11 +107,11 @@ def advice(name: str, known: Iterable[object]) -> str:
     return f"known: {listed(names)}" if names else ""
 
 
-def nearest(name: str, names: list[str], cutoff: float) -> str | None:
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the name that is spelt most alike; None if none is alike enough, from 0 for any to 1 for an equal name."""
     from difflib import get_close_matches  # only mistakes need it, and `aisprompt list` starts quickly without
 
-    return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)
+    return next(iter(get_close_matches(name, list(names), n=1, cutoff=cutoff)), None)
 
 
 def is_missing(value: object) -> bool:
@@ -140,7 +150,7 @@ class Held(str):
 
 
 class LatePattern:
-    """Stands in for a pattern: each method is that of the compiled pattern from its first use on."""
+    """A pattern that is compiled late: each method is that of the compiled pattern from its first use on."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 
-from ais_prompt.checks import (
-    PHRASINGS,
-    ExtractionTrial,
-    PromptWarning,
-    ScorerAudit,
-    audit_scorer,
-    checked,
-    try_extraction,
-)
+from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, checked, try_extraction
 from ais_prompt.config import Options
+from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.gates import Claim, checked_gates, claims_of
 from ais_prompt.plan import Plan
+from ais_prompt.steps import steps
 from ais_prompt.types import Document
 from ais_prompt.verbs.run_document import TaskEstimate
+
+
+class Audit(Protocol):
+    """What an audit finds: a msgspec Struct, which ``check --audit --json`` shows as it is."""
+
+    def lines(self) -> Iterable[str]:
+        """Return the finding in words."""
+        ...
 
 
 class CheckResult(Struct, frozen=True):
@@ -28,17 +31,17 @@ class CheckResult(Struct, frozen=True):
 
     Attributes:
         plan: the built parts of the config; internal, and not part of the public API.
-        warnings: of prompts, data and leaks.
+        warnings: of prompts and data.
         extractions: how well each postprocessor finds the golds of its dataset.
         claims: of the gates.
-        audits: of scorers, if they were asked for.
+        audits: what extensions find by auditing scorers, if that was asked for; each an `ais_prompt.verbs.Audit`.
     """
 
     plan: Plan
     warnings: Sequence[PromptWarning]
     extractions: Sequence[ExtractionTrial]
     claims: Sequence[Claim]
-    audits: Sequence[ScorerAudit] = ()
+    audits: Sequence[Any] = ()
 
 
 def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
@@ -55,8 +58,15 @@ def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: 
     plan, warnings = checked(options, thorough=True)
     conditions = checked_gates(plan, gates)
     extractions = [found for dataset in plan.scorings if (found := try_extraction(dataset))]
-    audits = [*filter(None, map(audit_scorer, plan.scorings))] if audit_scorers else []
+    audits = _audit(plan) if audit_scorers else []
     return CheckResult(plan, warnings, extractions, claims_of(plan, conditions), audits)
+
+
+def _audit(plan: Plan) -> list[Audit]:
+    if not (audits := steps("audit")):
+        what = f"the extension {missing_extension('audit')!r} audits scorers, and is not here"
+        raise ConfigError(what, where="--audit", fix=REINSTALL)
+    return [found for audit in audits for found in audit(plan)]
 
 
 class Remark(Struct, frozen=True):
@@ -78,34 +88,6 @@ class ExtractionEntry(Struct, frozen=True):
     lost: list[str]
 
 
-class FooledEntry(Struct, frozen=True):
-    """An answer that knows nothing and scores above chance: its name, text and score (0 to 1), and who read it."""
-
-    answer: str
-    text: str
-    score: float
-    rule: str
-
-
-class AuditEntry(Struct, frozen=True):
-    """The audit of the scorer of a dataset.
-
-    Attributes:
-        dataset, scorer: the dataset, and its postprocessor and evaluator.
-        samples: samples that were tried; 0 for a judge.
-        chance: score of the best answer that reads nothing, 0 to 1.
-        fooled: the answers that score above chance.
-        rejects: why the golds themselves are no right answers; empty if they are.
-    """
-
-    dataset: str
-    scorer: str
-    samples: int
-    chance: float
-    fooled: list[FooledEntry]
-    rejects: str = ""
-
-
 class CheckDocument(Document, kw_only=True):
     """What ``check`` prints.
 
@@ -115,7 +97,6 @@ class CheckDocument(Document, kw_only=True):
         extractions: how well each postprocessor finds golds.
         claims: what gates with a confidence need, in words.
         estimates: what each task of a served model would ask.
-        audits: what scorers give to answers that know nothing, with ``--audit``.
     """
 
     kind: Literal["check"]
@@ -125,7 +106,6 @@ class CheckDocument(Document, kw_only=True):
     extractions: list[ExtractionEntry] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
-    audits: list[AuditEntry] = field(default_factory=list)
 
 
 def remarks(warnings: Sequence[PromptWarning]) -> list[Remark]:
@@ -138,19 +118,4 @@ def trials(found: Sequence[ExtractionTrial]) -> list[ExtractionEntry]:
     return [
         ExtractionEntry(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
         for one in found
-    ]
-
-
-def audit_entries(found: Sequence[ScorerAudit]) -> list[AuditEntry]:
-    """Return the audits of scorers."""
-    return [
-        AuditEntry(
-            audit.dataset,
-            audit.scorer,
-            audit.samples,
-            audit.chance,
-            [FooledEntry(one.answer, one.text, one.score, one.rule) for one in audit.fooled],
-            audit.rejects,
-        )
-        for audit in found
     ]

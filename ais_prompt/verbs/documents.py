@@ -30,7 +30,6 @@ _OWN: Final[Mapping[str, str]] = {
     "status": "ais_prompt.verbs.shards:StatusDocument",
     "lock": "ais_prompt.locks.drift_view:DriftDocument",
     "diff": "ais_prompt.locks.drift_view:DriftDocument",
-    "judge-check": "ais_prompt.verbs.judge_check:JudgeCheckDocument",
     "compare": "ais_prompt.comparison.document:CompareDocument",
     "baseline": "ais_prompt.comparison.document:BaselineDocument",
 }

@@ -25,6 +25,7 @@ from ais_prompt.plan import stored_spec
 from ais_prompt.report import LONG_HEADER, long_cells, read_stored_results, samples_table, scores_table, to_pandas
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
+from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, locate_run, read_run_file, refuse_links
 from ais_prompt.types import RunSpec
 from ais_prompt.utils import advice, counted, decode_own, listed
@@ -32,8 +33,6 @@ from ais_prompt.utils import advice, counted, decode_own, listed
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-    from ais_prompt.comparison import VariantGroup
 
 
 SCORE_COLUMNS: Final = ("dataset", "model", "metric", "score", "ci95_low", "ci95_high", "n")
@@ -134,19 +133,22 @@ class Run(Struct, frozen=True, dict=True, eq=False):
             table = samples_table(wanted, RunFolder(self.path))
             return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
 
-    def variants(self, holdout: float | None = None) -> list[VariantGroup]:
+    def variants(self, holdout: float | None = None) -> list[Any]:
         """Return the prompts and options of each model and dataset: which is best, how sure that is, what it takes.
 
         Args:
             holdout: choose the best on this share of the questions, and score it on the others; None uses all for both.
 
         Raises:
+            ConfigError: the extension that compares them is not here.
             StoreError, DataError: results are missing or broken.
         """
-        from ais_prompt.comparison import read_stored_run, variant_groups
-
+        if (compared := step("compared_variants")) is None:
+            owner = missing_extension("compared_variants")
+            raise ConfigError(f"the extension {owner!r} compares variants, and is not here", fix=REINSTALL)
         with public_errors():
-            return variant_groups(read_stored_run(str(self.path)), holdout)
+            found: list[Any] = compared(self.path, holdout)
+            return found
 
     def raise_errors(self) -> None:
         """Raise the first of the errors, if there is one.

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache, partial
@@ -27,7 +26,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models import ApiModel, BatchModel, Model, StartsServer, address_of
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
 from ais_prompt.preview import write_prompts
-from ais_prompt.report import forget_report, write_report, write_speed, write_summary
+from ais_prompt.report import forget_report, reasons_of, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
 from ais_prompt.steps import steps, tell
@@ -245,7 +244,7 @@ def run_source(
         shown,
         failed,
         asked=sum(record.samples(task) or 0 for task in tasks),
-        reasons=_reasons(outcomes),
+        reasons=reasons_of(outcomes, "failed"),
         speeds=record.speeds(tasks),
         isolation=record.isolation,
         used=spending.used,
@@ -386,16 +385,6 @@ def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
     """Return how many samples of a task failed; before scoring, only those without an answer are known."""
     by_score = outcome.scores[0].failed_samples if outcome.scores else None
     return record.unanswered(task) if by_score is None else by_score
-
-
-def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for outcome in outcomes:
-        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
-            state, _, why = reason.partition(": ")
-            if state == "failed":
-                found[why] += count
-    return dict(found.most_common())
 
 
 def _with_named_judges(dataset: DatasetSpec) -> DatasetSpec:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, convert, field
 
-from ais_prompt.comparison import DifferenceEntry, VariantGroup
+from ais_prompt.comparison import DifferenceEntry
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.scoring import Row
 from ais_prompt.types import Document, Used, Verdict
@@ -28,7 +28,6 @@ class RunDocument(Document, kw_only=True):
         isolation: task → how the programs of its answers were kept apart from the machine.
         differences: of the two models of a run, of each dataset and of the means over datasets.
         estimates: what each task would ask, with ``--dry-run``.
-        variants: the prompts and options of each model and dataset, if there are several.
     """
 
     kind: Literal["run", "score", "merge"]
@@ -43,13 +42,13 @@ class RunDocument(Document, kw_only=True):
     isolation: dict[str, str] = field(default_factory=dict)
     differences: list[DifferenceEntry] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
-    variants: list[VariantGroup] = field(default_factory=list)
 
 
 class TaskEstimate(Struct, frozen=True):
     """What a task would ask at most, without the tokens of judges; costs are None without a price.
 
-    ``batch_part`` is the part of the costs that batches take; None if it is not known.
+    ``batch_part`` is the part of the costs that batches take; None if it is not known. ``is_least`` tells of an agent:
+    it may ask more, since what it asks is known only when it runs.
     """
 
     task: str
@@ -61,6 +60,7 @@ class TaskEstimate(Struct, frozen=True):
     most_cost: float | None = None
     judge_requests: int = 0
     batch_part: float | None = None
+    is_least: bool = False
 
 
 def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:

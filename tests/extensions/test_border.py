@@ -44,6 +44,7 @@ ASKED_FOR: Final = {
 """Field of a manifest → how a user asks for a name in it. Formats of logs are left out: their content tells them."""
 
 STEPS: Final = {
+    "audit": ["check", "eval.py", "--audit"],
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
     "open_log": ["compare", "eval.py", "eval.py"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],

@@ -409,7 +409,7 @@ def _same_prediction(one: Any, other: Any) -> bool:
 def _plain_gold(gold: Any) -> str:
     """Return a gold in one form for both: JSON, without what is absent, and alternatives in order.
 
-    Loaders of theirs keep alternatives in a set, whose order is another one in each process.
+    Loaders of theirs keep alternatives in a set, whose order changes with the process.
     """
     if isinstance(gold, list) and all(isinstance(one, str) for one in gold):
         gold = sorted(gold)

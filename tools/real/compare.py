@@ -367,7 +367,7 @@ def find_cell(
     Args:
         table: ours.
         name: their dataset; empty for a benchmark.
-        metric: theirs; empty for the number that stands for a dataset.
+        metric: theirs; empty for the headline number of a dataset.
         names: as from `our_names`.
     """
     name = name.replace("/", "_")

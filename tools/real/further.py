@@ -244,7 +244,7 @@ def conversations() -> Suite:
     suite.add(
         "subjective.multiround.mtbench101_judge",
         {"subjective/mtbench101.jsonl": rows},
-        {"impartial judge": "A fair answer.\nRating: [[7]]", "(turn 2)": "You are Ann."},
+        {"impartial judge follow this": "A fair answer.\nRating: [[7]]", "(turn 2)": "You are Ann."},
     )
     return suite
 

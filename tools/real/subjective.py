@@ -230,7 +230,7 @@ def _followbench(module: str) -> Judged:
 
 _STYLES: Final = (
     "# All\n- one\n- **two**\n- three",
-    "Plainly said, and at length.",
+    "Said in simple words, and at length.",
     "1. first\n2. __second__\n```\n# no header\n```",
     "## Part\n\n**bold** and **bolder**",
     "Yes.",

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.metrics import t_quantile
 from ais_prompt.report import StoredResults, StoredTask
-from ais_prompt.types import Completion
+from ais_prompt.types import Completion, Usage
 
 MEASURES = ("steps", "tool_calls", "tokens", "cost", "seconds")
 
@@ -83,9 +83,9 @@ def _row(task: StoredTask, completions: Sequence[Completion]) -> AgentRow:
         high,
         needed(len(one.trajectory) for one in completions),
         needed(len(called_tools(one.trajectory)) for one in completions),
-        needed((one.usage.prompt_tokens or 0) + (one.usage.completion_tokens or 0) for one in completions),
+        needed(tokens for one in completions if (tokens := _tokens(one.usage)) is not None),
         needed(cost for cost in costs if cost is not None),
-        needed(one.seconds for one in completions),
+        needed(one.seconds for one in completions if one.seconds),  # a log may not have them
     )
 
 
@@ -99,6 +99,11 @@ def needed(values: Iterable[float]) -> Needed | None:
         return Needed(mean)
     half = t_quantile(0.975, count - 1) * statistics.stdev(found) / math.sqrt(count)
     return Needed(mean, mean - half, mean + half)
+
+
+def _tokens(usage: Usage) -> int | None:
+    counts = [count for count in (usage.prompt_tokens, usage.completion_tokens) if count is not None]
+    return sum(counts) if counts else None
 
 
 def _cost(completion: Completion) -> float | None:

@@ -18,7 +18,7 @@ from ais_prompt.errors import ConfigError, DataError, ModelError
 from ais_prompt.extensions.agents.agent_base import Agent
 from ais_prompt.extensions.agents.agent_options import AgentOptions
 from ais_prompt.extensions.agents.endpoint import HOST, AgentEndpoint
-from ais_prompt.extensions.agents.folder import left_files, write_files
+from ais_prompt.extensions.agents.folder import brought_digest, left_files, write_files
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.processes import in_thread, watched
 from ais_prompt.registry import MODELS
@@ -102,6 +102,10 @@ class CommandModel(Agent):
         """Return the command and the names of its variables."""
         answer = f"{self._answer_kind}:{self._answer_name}".rstrip(":")
         return {"command": list(self.command), "answer": answer, "environment": sorted(self.environment)}
+
+    def brought(self, row: Mapping[str, Any]) -> str:
+        """Return a digest of the files of a row."""
+        return brought_digest(row, self._files)
 
     def preflight(self) -> None:
         """Look for the program, and check the model.

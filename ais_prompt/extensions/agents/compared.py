@@ -35,7 +35,7 @@ def compare_agents(before: StoredRun, after: StoredRun) -> FurtherComparison | N
 def _trajectories(task: ScoredTask) -> Mapping[str, tuple[Prediction, Completion]]:
     """Return sample id → its prediction and its first answer with steps."""
     path = task.folder.predictions(task.model, task.dataset)
-    if task.is_log or not path.exists():
+    if not path.exists():
         return {}
     found = {}
     for prediction in read_predictions(path, with_prompts=False):

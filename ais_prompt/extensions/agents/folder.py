@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import LeftFile
-from ais_prompt.utils import media_path, open_regular, parse_text
+from ais_prompt.utils import digest, media_path, open_regular, parse_text
 
 _FORM = "{'name.txt': 'its text', 'other.bin': {'base64': '…'}, 'copy.pdf': {'path': 'where/it/is.pdf'}}"
 MOST_LISTED = 1000
@@ -32,17 +33,7 @@ def write_files(folder: Path, row: Mapping[str, Any], column: str) -> dict[str, 
     Raises:
         DataError: the column has another form, or a file that it names cannot be read.
     """
-    value = row.get(column)
-    if value is None or value == "":
-        return {}
-    try:
-        files = parse_text(value) if isinstance(value, str) else value
-        contents = {str(name): _content(one) for name, one in files.items()}
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise DataError(f"the column {column!r} holds no files: {error!r}", fix=f"write {_FORM}") from None
-    except OSError as error:
-        what = f"a file in the column {column!r} cannot be read: {error}"
-        raise DataError(what, fix="write its whole path") from None
+    contents = _contents(row, column)
     for name, content in contents.items():
         parts = PurePosixPath(name).parts
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts:
@@ -51,6 +42,16 @@ def write_files(folder: Path, row: Mapping[str, Any], column: str) -> dict[str, 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return {name: _state((folder / name).lstat()) for name in contents}
+
+
+def brought_digest(row: Mapping[str, Any], column: str) -> str:
+    """Return a digest of the files of a row; empty if it brings none, or they cannot be read: its agent fails then."""
+    try:
+        contents = _contents(row, column)
+    except DataError:
+        return ""
+    each = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    return digest(each) if each else ""
 
 
 def left_files(folder: Path, brought: Mapping[str, tuple[int, int]], most: int) -> tuple[LeftFile, ...]:
@@ -85,6 +86,25 @@ def _kept(name: str, content: bytes) -> LeftFile:
         return LeftFile(name, len(content), text=content.decode())
     except UnicodeDecodeError:
         return LeftFile(name, len(content), base64=base64.b64encode(content).decode())
+
+
+def _contents(row: Mapping[str, Any], column: str) -> dict[str, bytes]:
+    """Return the name and content of each file of a row.
+
+    Raises:
+        DataError: the column has another form, or a file that it names cannot be read.
+    """
+    value = row.get(column)
+    if value is None or value == "":
+        return {}
+    try:
+        files = parse_text(value) if isinstance(value, str) else value
+        return {str(name): _content(one) for name, one in files.items()}
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise DataError(f"the column {column!r} holds no files: {error!r}", fix=f"write {_FORM}") from None
+    except OSError as error:
+        what = f"a file in the column {column!r} cannot be read: {error}"
+        raise DataError(what, fix="write its whole path") from None
 
 
 def _content(value: Any) -> bytes:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.extensions.agents.heard import Heard
 from ais_prompt.extensions.agents.sample_limits import SampleLimits
-from ais_prompt.extensions.agents.trajectory import AskedStep, cost_of, total_usage, trajectory_of
+from ais_prompt.extensions.agents.trajectory import AskedStep, cost_of, trajectory_of
 from ais_prompt.models import Asker, AsyncModel
 from ais_prompt.types import (
     Completion,
@@ -19,6 +19,7 @@ from ais_prompt.types import (
     Request,
     decoding_to_json,
     message_to_json,
+    total_usage,
 )
 from ais_prompt.utils import digest
 

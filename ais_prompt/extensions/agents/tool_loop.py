@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.agents.own_tools import OwnTool, run_tool, tools_of
-from ais_prompt.extensions.agents.trajectory import AskedStep, total_usage, trajectory_of
+from ais_prompt.extensions.agents.trajectory import AskedStep, trajectory_of
 from ais_prompt.inferencers import Conversation, InferenceContext, MultiTurnToolCallInferencer, Preview
 from ais_prompt.models import check_at_least
 from ais_prompt.postprocess import ToolFormat
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Request, Sample, ToolRun
+from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Request, Sample, ToolRun, total_usage
 
 Repeat = Generator[Sequence[Request], Sequence[Completion], Completion]
 

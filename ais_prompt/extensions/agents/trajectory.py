@@ -68,23 +68,6 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
     return price.cost(usage.prompt_tokens or 0, usage.completion_tokens or 0, usage)
 
 
-def total_usage(trajectory: Iterable[ModelCall]) -> Usage:
-    """Return the tokens of all requests; None for a count that no answer has."""
-    usages = [call.completion.usage for call in trajectory]
-
-    def added(name: str) -> int | None:
-        counts = [count for usage in usages if (count := getattr(usage, name)) is not None]
-        return sum(counts) if counts else None
-
-    return Usage(
-        added("prompt_tokens"),
-        added("completion_tokens"),
-        added("reasoning_tokens"),
-        added("cached_tokens"),
-        added("cache_write_tokens"),
-    )
-
-
 class CalledTool(NamedTuple):
     """A call of a tool.
 

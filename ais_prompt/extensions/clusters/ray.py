@@ -6,7 +6,6 @@ import logging
 import math
 import os
 import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -122,10 +121,8 @@ class RayRunner:
     def preview(self, work: ShardWork, count: int) -> str:
         """Return the command of each shard, and what it needs of a node."""
         needs = ", ".join(f"{name}={value}" for name, value in self._needs(work).items())
-        commands = [
-            shlex.join([*module_command("ais_prompt"), *work.arguments(Shard(index, count))]) for index in range(count)
-        ]
-        return "\n".join([f"# Ray tasks, {min(count, self._max_num_workers)} at a time, each with {needs}", *commands])
+        head = f"# Ray tasks, {min(count, self._max_num_workers)} at a time, each with {needs}"
+        return "\n".join([head, *work.commands(count)])
 
     def start(self, work: ShardWork, shards: Sequence[Shard]) -> None:
         """Hand shards to the cluster, or let them wait until others have ended.

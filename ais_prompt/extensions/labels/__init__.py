@@ -1,4 +1,4 @@
-"""Labels of people: which answers are right, in the browser, for measuring judges."""
+"""Labels of people: which answers are right, in the browser, and how far judges agree with them."""
 
 from typing import Final
 
@@ -6,6 +6,12 @@ from ais_prompt.extension import Extension, FileEntry, VerbEntry
 
 EXTENSION: Final = Extension(
     verbs={
+        "judge-check": VerbEntry(
+            "Compare",
+            "command:judge_check",
+            "Measure a judge against labels of people.",
+            "documents:JudgeCheckDocument",
+        ),
         "labels": VerbEntry(
             "Compare", "command:labels", "Count labels of people, and say which help most.", "documents:LabelsDocument"
         ),
@@ -24,5 +30,6 @@ EXTENSION: Final = Extension(
             "labels/MODEL/DATASET/NAME.jsonl", "What a person called right and wrong, for `judge-check --labels`."
         ),
     },
-    steps={"known_values": "known:known_values", "pages": "page:pages"},
+    steps={"known_values": "label_files:known_values", "pages": "page:pages"},
+    metrics=("label",),
 )

@@ -1,4 +1,4 @@
-"""``aisprompt labels``: what people labelled in a run."""
+"""``aisprompt labels``: what people labelled in a run; ``aisprompt judge-check``: what that says about its judge."""
 
 from __future__ import annotations
 
@@ -62,3 +62,39 @@ def labels(
             echo("\n".join(one.lines()))
         if output is not None:
             echo(f"{output}: {len(found[0].agreed):,} labels")
+
+
+@click.command("judge-check", cls=Verb)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option(
+    "--labels",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of rows with id (of a sample) and label (true or false).",
+)
+@click.option("--task", metavar="MODEL/DATASET", help="Only this task, if runs have several.")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@json_option
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def judge_check(
+    runs: tuple[str, ...],
+    labels: Path,
+    task: str | None,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001  # read by `Verb`
+) -> None:
+    """Measure the judge of each RUN against labels of people, and the agreement of several judges.
+
+    Labels say of some answers whether they are right. Shown are the judge's sensitivity and specificity, Cohen's kappa,
+    and the score of the run corrected for its errors; for several runs of the same answers, Krippendorff's alpha.
+    """
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+    from ais_prompt.extensions.labels.judge_check import check_judges
+
+    found = check_judges(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
+    offer(judges=[one.to_json() for one in found.judges], alpha=found.alpha)
+    for one in found.judges:
+        echo("\n".join(one.lines()))
+    if len(runs) > 1:
+        alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
+        echo(f"Krippendorff's alpha of {len(runs)} judges, {found.answers:,} answers: {alpha}")

@@ -1,4 +1,4 @@
-"""What ``labels`` prints with ``--json``."""
+"""What ``labels`` and ``judge-check`` print with ``--json``."""
 
 from __future__ import annotations
 
@@ -35,3 +35,30 @@ class LabelsDocument(Document, kw_only=True):
     folder: str = ""
     tasks: list[LabelledTask] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+
+
+class MeasuredJudge(TypedDict):
+    """A judge against labels of people: shares with their 95 % intervals, null if unknown."""
+
+    run: str
+    task: str
+    labelled: int
+    unjudged: int
+    score: float
+    sensitivity: list[float] | None
+    specificity: list[float] | None
+    kappa: list[float] | None
+    corrected: list[float] | None
+
+
+class JudgeCheckDocument(Document, kw_only=True):
+    """What ``judge-check`` prints; each measure is the value and both ends of its interval.
+
+    Attributes:
+        judges: one entry for each judge.
+        alpha: Krippendorff's alpha of several judges; null for one, or if nothing varies.
+    """
+
+    kind: Literal["judge-check"]
+    judges: list[MeasuredJudge] = field(default_factory=list)
+    alpha: float | None = None

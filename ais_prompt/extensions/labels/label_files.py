@@ -16,6 +16,8 @@ from ais_prompt.store import RunFolder, reading, replacing, safe_name
 Selection: TypeAlias = Literal["random", "disagreed"]
 """How an answer was chosen: drawn at random, or because judges disagree."""
 FOLDER: Final = "labels"
+METRIC: Final = "label"
+"""The metric of a dataset whose golds are labels."""
 
 
 class Label(Struct, frozen=True):
@@ -89,6 +91,18 @@ def drawn_labels(people: Mapping[str, Mapping[str, Label]]) -> dict[str, bool]:
     """Return those of `agreed` whose answers were drawn at random, for one of the people at least."""
     drawn = {sample for labels in people.values() for sample, one in labels.items() if one.selection == "random"}
     return {sample: label for sample, label in agreed(people).items() if sample in drawn}
+
+
+def known_values(root: Path, model: str, dataset: str) -> tuple[str, Mapping[str, float]] | None:
+    """Return sample → 1 if people call its answer right, else 0: golds of a dataset without any. None without labels.
+
+    These are the `drawn_labels`.
+
+    Raises:
+        StoreError: a file of labels cannot be read.
+    """
+    labels = drawn_labels(people_of(RunFolder(root), model, dataset))
+    return (METRIC, {sample: float(label) for sample, label in labels.items()}) if labels else None
 
 
 def _line(one: Label) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.labels.known import METRIC
-from ais_prompt.extensions.labels.label_files import Selection
+from ais_prompt.extensions.labels.label_files import METRIC, Selection
 from ais_prompt.report import StoredSample, StoredTask, read_stored_results
 from ais_prompt.store import RunFolder
 from ais_prompt.types import SampleScore

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ais_prompt.extensions.labels.label_files import Label, agreed, drawn_labels, people_of
 from ais_prompt.extensions.labels.labelled import verdicts_of
 from ais_prompt.extensions.labels.statistics import (
-    Corrected,
+    Estimated,
     PeopleAgreement,
     corrected_share,
     next_labels,
@@ -40,7 +40,7 @@ class Measured(Struct, frozen=True):
     people: Mapping[str, int]
     agreed: Mapping[str, Label]
     agreement: PeopleAgreement | None
-    corrected: Corrected | None
+    corrected: Estimated | None
     next_right: int
     next_wrong: int
     left_out: int
@@ -66,14 +66,14 @@ class Measured(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        corrected, both = self.corrected, self.agreement
+        both = self.agreement
         return {
             "task": self.task,
             "people": dict(self.people),
             "agreed": len(self.agreed),
             "disagreed": 0 if both is None else both.answers - both.equal,
             "alpha": None if both is None else both.alpha,
-            "corrected": None if corrected is None else (corrected.value, corrected.low, corrected.high),
+            "corrected": self.corrected,
             "next_right": self.next_right,
             "next_wrong": self.next_wrong,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -35,13 +35,8 @@ class VerdictStratum(Struct, frozen=True):
         return (self.right + 1) / (self.labelled + 2)
 
 
-class Corrected(Struct, frozen=True):
-    """The share of right answers behind the verdicts, as people find it.
-
-    Attributes:
-        value: the share.
-        low, high: 95 % confidence interval.
-    """
+class Estimated(NamedTuple):
+    """A number with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -63,7 +58,7 @@ def strata_of(verdicts: Mapping[str, bool], labels: Mapping[str, bool]) -> tuple
     return found[0], found[1]
 
 
-def corrected_share(strata: Sequence[VerdictStratum]) -> Corrected | None:
+def corrected_share(strata: Sequence[VerdictStratum]) -> Estimated | None:
     """Return the share of right answers among all; None if answers with one of the verdicts have no label.
 
     It holds for labels of answers that were drawn at random among those with a verdict, also if more were drawn of one
@@ -84,7 +79,7 @@ def corrected_share(strata: Sequence[VerdictStratum]) -> Corrected | None:
         for one in checked
     )
     half = Z * math.sqrt(variance)
-    return Corrected(value, max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
+    return Estimated(value, max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
 
 
 def next_labels(strata: Sequence[VerdictStratum], number: int = NEXT) -> list[int]:

@@ -35,6 +35,8 @@ EXTENSION: Final = Extension(
         "helm": "helm:FORMAT",
         "every_eval_ever": "every_eval_ever:FORMAT",
         "nemo": "nemo:FORMAT",
+        "tau_bench": "tau_bench:FORMAT",
+        "tau2_bench": "tau2_bench:FORMAT",
     },
     exporters={
         "eee": "write_every_eval_ever:write_every_eval_ever",

@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 def import_command(log: Path, config: str | None, work_dir: str | None, debug: bool, **others: Any) -> None:  # noqa: ARG001
     """Make a run folder of the log of another tool. Nothing in LOG is executed.
 
-    LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever or NeMo Evaluator, or
-    a run folder of OpenCompass or AISBench: outputs/default/20240131_120000. Its content decides, not its name.
+    LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever, NeMo Evaluator,
+    τ-bench or τ²-bench, or a run folder of OpenCompass or AISBench: outputs/default/20240131_120000. Its content
+    decides, not its name.
 
     Answers, prompts, golds and scores come along. Then `view`, `score`, `compare`, `export` and `baseline` work on it.
     """
     from ais_prompt.config import Options
     from ais_prompt.extensions.logs.import_log import import_log
 
-    options = Options(config, work_dir=work_dir, options=given_options(others))
+    options = Options(config, work_dir=work_dir, options=given_options(others, others))
     imported = import_log(log, options, shown_command())
     for note in imported.notes:
         echo(f"note: {one_line(note)}", err=True)

@@ -40,7 +40,7 @@ from ais_prompt.store import (
     prediction_sorter,
     write_results,
 )
-from ais_prompt.types import ELSEWHERE, LOG, LoggedTask, LogRule, Reducer, SampleScore, Score, TaskFacts
+from ais_prompt.types import ELSEWHERE, LOG, LoggedTask, LogRule, SampleScore, Score, TaskFacts
 from ais_prompt.utils import counted, listed
 
 _DEEPEST: Final = 50
@@ -190,7 +190,7 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
         failed = sorter.failed
     scores: list[Score] = []
     if seen.metrics:
-        found = _scores(seen.metrics, samples, task.reducer)
+        found = _scores(seen.metrics, samples, task)
         lower = task.lower_is_better
         scores = [
             replace(
@@ -219,14 +219,15 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
     )
 
 
-def _scores(metrics: Mapping[str, bool], samples: SampleScores, reducer: Reducer | None) -> Iterator[Score]:
+def _scores(metrics: Mapping[str, bool], samples: SampleScores, task: LoggedTask) -> Iterator[Score]:
     """Yield the score of each metric, as the log has it; where its tool takes no means of answers, then our mean.
 
     Args:
         metrics: name → whether all values are from 0 to 1; the main one first.
         samples: the score of each question.
-        reducer: of the log.
+        task: of the log.
     """
+    reducer = task.reducer
     for name, fits in metrics.items():
         best = 1.0 if fits else None
         if reducer is None:
@@ -237,6 +238,8 @@ def _scores(metrics: Mapping[str, bool], samples: SampleScores, reducer: Reducer
         main, fits = next(iter(metrics.items()))
         known = (_with_metric(one, main) for one in samples)
         yield replace(mean_scores([main], known, 1.0 if fits else None)[0], metric=reducer.mean_metric)
+    for name in task.further:
+        yield from estimated_means([name], partial(_reduced, metric=name, best=1.0), samples, 1.0)
 
 
 def _reduced(sample: SampleScore, metric: str, best: float | None) -> list[Estimate]:

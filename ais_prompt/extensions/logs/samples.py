@@ -15,7 +15,7 @@ from ais_prompt.extensions.logs.record import as_written_by, columns_of
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.scoring import NOT_SCORED
 from ais_prompt.store import PredictionSorter
-from ais_prompt.types import LoggedAnswer, LoggedTask, Prediction, Reducer, SampleScore, Status
+from ais_prompt.types import LoggedAnswer, LoggedTask, Prediction, SampleScore, Status
 from ais_prompt.utils import counted
 
 _UNKNOWN: Final = object()
@@ -80,7 +80,7 @@ def read_samples(
             seen.add(answer)
             search.add(answer)
         sorter.add(_prediction(unique, index, answers))
-        yield _score(unique, answers, task.reducer)
+        yield _score(unique, answers, task)
 
 
 def _answers(task: LoggedTask) -> Iterator[LoggedAnswer]:
@@ -111,10 +111,11 @@ def _prediction(name: str, index: int, answers: Sequence[LoggedAnswer]) -> Predi
     )
 
 
-def _score(name: str, answers: Sequence[LoggedAnswer], reducer: Reducer | None) -> SampleScore:
+def _score(name: str, answers: Sequence[LoggedAnswer], task: LoggedTask) -> SampleScore:
     """Return the score of a question; of several answers it is their mean, or as the tool reduces them."""
+    reducer = task.reducer
     each = [_score_of_answer(name, one) for one in answers]
-    if len(each) == 1 and reducer is None:
+    if len(each) == 1 and reducer is None and not task.further:
         return each[0]
     scored = [one for one in each if one.status != "failed"]
     worst: list[Status] = ["truncated", "unparsed", "scored"]
@@ -123,8 +124,10 @@ def _score(name: str, answers: Sequence[LoggedAnswer], reducer: Reducer | None) 
         for metric in dict.fromkeys(chain(*(one.values for one in scored)))
     }
     values = {metric: (reducer.apply if reducer else fmean)(numbers) for metric, numbers in found.items()}
-    if reducer and found:
-        values[reducer.mean_metric] = fmean(next(iter(found.values())))
+    if found:
+        main = next(iter(found.values()))
+        values |= {reducer.mean_metric: fmean(main)} if reducer else {}
+        values |= {metric: make(main) for metric, make in task.further.items()}
     return SampleScore(
         name,
         min((one.status for one in scored), key=worst.index) if scored else "failed",
@@ -141,9 +144,10 @@ def _score_of_answer(name: str, answer: LoggedAnswer) -> SampleScore:
     status: Status = "truncated" if completion.finish_reason == "length" else "scored"
     if completion.failure is not None:
         # A tool may count a failure as wrong. That is its score, so it is kept.
-        status, reason = ("unparsed", "no answer") if answer.values else ("failed", completion.failure.kind)
+        why = answer.reason or completion.failure.kind
+        status, reason = ("unparsed", "no answer") if answer.values else ("failed", why)
     elif not answer.values:
         status, reason = "failed", f"{NOT_SCORED}: by the tool"
     else:
-        reason = "cut at the limit on the length" if status == "truncated" else ""
+        reason = "cut at the limit on the length" if status == "truncated" else answer.reason
     return SampleScore(name, status, answer.extracted, answer.gold, dict(answer.values), reason)

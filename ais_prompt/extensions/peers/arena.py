@@ -10,12 +10,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
 from msgspec import Struct, convert
+from numpy.typing import NDArray
 
+from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.extensions.peers.code.calls import STYLES
 from ais_prompt.extensions.peers.tables import RatingOptions
-from ais_prompt.metrics import ARENA_RIDGE, Battle, Ratings, arena_win_rate, elo, fit_ratings, style_control
 from ais_prompt.plan import stored_spec
+from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, read_battles
 from ais_prompt.terminal import Column, print_table
 
@@ -27,6 +31,8 @@ Battles: TypeAlias = Sequence[Mapping[str, Any]]
 """
 ALL: Final = "all datasets"
 _ROUNDS: Final = 100
+_RIDGE: Final = (0.5 / math.log(10) ** 2, 0.5)
+"""Chatbot Arena's style control: a prior of 0.5 on ratings in powers of ten, and on coefficients."""
 
 
 class ArenaRow(Struct, frozen=True):
@@ -66,15 +72,21 @@ class ArenaTable(Struct, frozen=True):
     odds: Mapping[str, float]
 
 
-def ratings_of(battles: Battles, base: str, options: RatingOptions, resamples: int = _ROUNDS) -> Ratings:
-    """Rate models.
+def ratings_of(battles: Battles, base: str, options: RatingOptions, resamples: int = _ROUNDS) -> Any:
+    """Rate models, as the step ``rate`` does.
 
     Args:
         battles: at least one.
         base: the model whose rating is 0.
         options: of the summarizer.
         resamples: of the bootstrap.
+
+    Raises:
+        ConfigError: the extension that rates models is not here.
     """
+    if (rate := step("rate")) is None:
+        what = f"the extension {missing_extension('rate')!r} rates models, and is not here"
+        raise ConfigError(what, fix=REINSTALL)
     names: list[str] = []
     columns: list[list[float]] = []
     if options.with_control_vars:
@@ -89,13 +101,36 @@ def ratings_of(battles: Battles, base: str, options: RatingOptions, resamples: i
     rows = zip(*columns, strict=True) if columns else [()] * len(battles)
     # Each battle is a question of its own: theirs draws single battles too.
     fought = [
-        Battle(one["models"][0], one["models"][1], one["points"], str(number), tuple(features))
+        (*one["models"], one["points"], str(number), tuple(features))
         for number, (one, features) in enumerate(zip(battles, rows, strict=True))
     ]
-    ridge = ARENA_RIDGE if options.with_control_vars else (0.0, 0.0)
-    return fit_ratings(
-        fought, features=names, position=False, ties="half", anchor=base, ridge=ridge, resamples=resamples
-    )
+    ridge = _RIDGE if options.with_control_vars else (0.0, 0.0)
+    return rate(fought, features=names, position=False, ties="half", anchor=base, ridge=ridge, resamples=resamples)
+
+
+def style_control(
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], standardize: bool = True
+) -> NDArray[np.float64]:
+    """Return the covariates of Chatbot Arena's style control: relative differences, standardized.
+
+    Each is ``(a - b) / (a + b + 1)``, less its mean over all battles, divided by its standard deviation. The first
+    version of Arena-Hard and OpenCompass's ``CompassArenaBradleyTerrySummarizer`` use the same formula, with the counts
+    of tokens, Markdown headers, list items and bold texts.
+
+    Source: Li, Angelopoulos and Chiang 2024, "Does Style Matter? Disentangling Style and Substance in Chatbot Arena"
+    (LMSYS blog), and FastChat's ``rating_systems.py``.
+
+    Args:
+        first, second: counts of the answers of each battle; shape (battles, counts).
+        standardize: False returns the relative differences.
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    relative: NDArray[np.float64] = (a - b) / (a + b + 1)
+    if not standardize:
+        return relative
+    spread, centred = relative.std(axis=0), relative - relative.mean(axis=0)
+    found: NDArray[np.float64] = np.divide(centred, spread, out=np.zeros_like(relative), where=spread > 0)
+    return found
 
 
 Pools: TypeAlias = Mapping[tuple[str, str, str], Battles]
@@ -139,11 +174,15 @@ def _table(dataset: str, base: str, judge: str, battles: Battles, options: Ratin
     found = ratings_of(battles, base, options)
     rows = []
     for one in found.models:
-        low, high = (None, None) if one.interval is None else map(elo, one.interval)
-        rate = round(arena_win_rate(one.rating, 0.0), 4)
-        rows.append(ArenaRow(one.model, elo(one.rating), low, high, rate, one.battles))
+        low, high = (None, None) if one.interval is None else map(_elo, one.interval)
+        rate = round(1 / (1 + math.exp(-one.rating)), 4)
+        rows.append(ArenaRow(one.model, _elo(one.rating), low, high, rate, one.battles))
     odds = {one.name: math.exp(one.value) for one in found.effects if one.value is not None}
     return ArenaTable(dataset, base, judge, rows, odds)
+
+
+def _elo(rating: float) -> float:
+    return 1000 + rating * 400 / math.log(10)
 
 
 def print_table_of(table: ArenaTable, console: Console) -> None:

@@ -104,7 +104,7 @@ def _places(n: int, percent: float, independent: float | None) -> tuple[int | No
     place = percent / 100 * (n - 1)
     m = n if independent is None else max(min(int(independent), n), 1)
     low, high = _ranks(m, percent)
-    # One of m independent values stands for n / m values: the ends are the outer ones of these.
+    # One of m independent values counts as n / m values: the ends are the outer ones of these.
     return (
         None if low < 1 else min((low - 1) * n // m, int(place)),
         None if high > m else max(math.ceil(high * n / m) - 1, math.ceil(place)),

@@ -17,5 +17,5 @@ EXTENSION: Final = Extension(
         "ratings.csv": FileEntry("export/ratings/DATASET.csv", "A row for each model that a judge compared."),
     },
     exporters={"ratings": "tables:write_ratings"},
-    steps={"shown": "after_scores:print_after_scores"},
+    steps={"rate": "fitted_ratings:rate_battles", "shown": "after_scores:print_after_scores"},
 )

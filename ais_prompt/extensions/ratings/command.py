@@ -11,6 +11,7 @@ from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.option("--length", is_flag=True, help="Control for the length of answers, as AlpacaEval does.")
+@click.option("--style", is_flag=True, help="Control for length and Markdown of answers, as Arena-Hard does.")
 @click.option("--half-ties", is_flag=True, help="Count a tie as half a win, as the arenas do.")
 @click.option("--anchor", metavar="MODEL", help="Give this model the rating 1000 (default: the mean).")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
@@ -19,6 +20,7 @@ from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 def ratings(
     run: str,
     length: bool,
+    style: bool,
     half_ties: bool,
     anchor: str | None,
     work_dir: str | None,
@@ -35,11 +37,14 @@ def ratings(
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.ratings.printed import print_ratings
-    from ais_prompt.extensions.ratings.rate import rate_run
+    from ais_prompt.extensions.ratings.rate import Control, rate_run
     from ais_prompt.store import locate_run
 
+    if length and style:
+        raise ConfigError("--length and --style are two ways to control for length", fix="give one of them")
+    control: Control | None = "style" if style else "length" if length else None
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    found = rate_run(folder, length=length, anchor=anchor, ties_are_half=half_ties)
+    found = rate_run(folder, control=control, anchor=anchor, ties_are_half=half_ties)
     if not found:
         raise ConfigError(
             "the run has no battles of three models",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.extensions.ratings.stored_battles import LENGTH, Battles, battles_of
-from ais_prompt.metrics import RatedPair, Ratings, fit_ratings
+from ais_prompt.extensions.ratings.fitted_ratings import RatedPair, Ratings, fit_ratings
+from ais_prompt.extensions.ratings.stored_battles import LENGTH, STYLES, Battles, battles_of
 from ais_prompt.store import RunFolder
+
+Control: TypeAlias = Literal["length", "style"]
+"""Covariates of answers: their length as in AlpacaEval, or length and Markdown as in Arena-Hard's style control."""
 
 
 class DatasetRatings(Struct, frozen=True):
@@ -34,27 +38,32 @@ class DatasetRatings(Struct, frozen=True):
 
 
 def rate_run(
-    folder: RunFolder, *, length: bool = False, anchor: str | None = None, ties_are_half: bool = False
+    folder: RunFolder, *, control: Control | None = None, anchor: str | None = None, ties_are_half: bool = False
 ) -> list[DatasetRatings]:
     """Return the ratings on each dataset of a run whose judge compared several models; none if it has no such dataset.
 
     Args:
         folder: of the run, which is scored.
-        length: whether the length of answers is a covariate, as in AlpacaEval's length-controlled win rate.
+        control: covariates of the answers; None for none.
         anchor: the model whose rating is 0.
         ties_are_half: count a tie as half a win, as the arenas do, instead of Davidson's model.
 
     Raises:
         AisPromptError: the run cannot be read.
     """
-    return [_rated(one, length, anchor, ties_are_half) for one in battles_of(folder)]
+    return [_rated(one, control, anchor, ties_are_half) for one in battles_of(folder)]
 
 
-def _rated(found: Battles, length: bool, anchor: str | None, ties_are_half: bool) -> DatasetRatings:
-    battles = found.with_length() if length else found.battles
+def _rated(found: Battles, control: Control | None, anchor: str | None, ties_are_half: bool) -> DatasetRatings:
+    battles = found.battles
+    features: tuple[str, ...] = ()
+    if control == "length":
+        battles, features = found.with_length(), (LENGTH,)
+    elif control == "style":
+        battles, features = found.with_style(), STYLES
     ratings = fit_ratings(
         battles,
-        features=(LENGTH,) if length else (),
+        features=features,
         ties="half" if ties_are_half else "davidson",
         anchor=anchor,
     )

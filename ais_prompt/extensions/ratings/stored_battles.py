@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.extensions.ratings.battles import Battle, arena_hard_style, length_control
 from ais_prompt.judges import FIRST, SECOND, TIE, round_of
-from ais_prompt.metrics import Battle, length_control
 from ais_prompt.plan import stored_spec
 from ais_prompt.store import RunFolder, read_details
 from ais_prompt.types import DatasetSpec, EvalSpec, ReferenceAnswersSpec, SampleScore
 
 LENGTH: Final = "length"
 """Name of the covariate of `length_control`, in characters."""
+STYLES: Final = (LENGTH, "headers", "lists", "bold")
+"""Names of the covariates of `arena_hard_style`."""
 POINTS: Final = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 _FEWEST_MODELS: Final = 3
 
@@ -26,17 +29,48 @@ class Battles(Struct, frozen=True):
     Attributes:
         dataset: its ``abbr``, with the name of the evaluator if it has several.
         battles: one for each verdict, and two for each answer that lost because nothing was found in it.
-        lengths: of both answers of each battle, in characters.
+        texts: the two answers of each battle.
     """
 
     dataset: str
     battles: tuple[Battle, ...]
-    lengths: tuple[tuple[int, int], ...]
+    texts: tuple[tuple[str, str], ...]
 
     def with_length(self) -> tuple[Battle, ...]:
         """Return the battles with the length of the answers as a feature."""
-        features = length_control(*zip(*self.lengths, strict=True))
-        return tuple(replace(one, features=(value,)) for one, value in zip(self.battles, features, strict=True))
+        lengths = [(len(first), len(second)) for first, second in self.texts]
+        return self._with((value,) for value in length_control(*zip(*lengths, strict=True)))
+
+    def with_style(self) -> tuple[Battle, ...]:
+        """Return the battles with `STYLES` as features."""
+        counts = [(style_counts(first), style_counts(second)) for first, second in self.texts]
+        return self._with(map(tuple, arena_hard_style(*zip(*counts, strict=True)).tolist()))
+
+    def _with(self, features: Iterable[tuple[float, ...]]) -> tuple[Battle, ...]:
+        return tuple(replace(one, features=each) for one, each in zip(self.battles, features, strict=True))
+
+
+_CODE: Final = re.compile(r"```[^`]*```")
+_MARKDOWN: Final = (
+    re.compile(r"^#{1,6}\s", re.MULTILINE),
+    re.compile(r"^[^\S\n]*(?:\d+\.|[-*+])\s", re.MULTILINE),
+    re.compile(r"\*\*[^*\n]+\*\*"),
+    re.compile(r"__[^_\n]+__"),
+)
+
+
+def style_counts(text: str) -> tuple[int, int, int, int]:
+    """Return the length of an answer in characters, and its Markdown headers, list items and bold texts.
+
+    Blocks of code have no Markdown. Source: Arena-Hard-Auto, ``utils/add_markdown_info.py``, which counts tokens in
+    place of characters.
+
+    >>> style_counts("# Plan\\n1. **first**\\n- second\\n```\\n# code\\n```")
+    (46, 1, 2, 1)
+    """
+    prose = _CODE.sub("", text)
+    headers, lists, *bold = (len(one.findall(prose)) for one in _MARKDOWN)
+    return len(text), headers, lists, sum(bold)
 
 
 class _Answer(NamedTuple):
@@ -97,9 +131,9 @@ def _of_scoring(folder: RunFolder, dataset: DatasetSpec, scoring: EvalSpec, mode
     battles = tuple(
         Battle(one.first.model, one.second.model, one.points, clusters[one.first.sample]) for one in verdicts
     )
-    lengths = tuple((len(texts.get(one.first, "")), len(texts.get(one.second, ""))) for one in verdicts)
+    compared = tuple((texts.get(one.first, ""), texts.get(one.second, "")) for one in verdicts)
     name = f"{dataset.abbr} ({scoring.name})" if scoring.name else dataset.abbr
-    return Battles(name, battles, lengths)
+    return Battles(name, battles, compared)
 
 
 def _answers(model: str, score: SampleScore) -> Iterator[tuple[_Answer, str, SampleScore]]:

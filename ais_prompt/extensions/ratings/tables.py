@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from ais_prompt.extensions.ratings.fitted_ratings import RatedModel, elo
 from ais_prompt.extensions.ratings.rate import DatasetRatings, rate_run
-from ais_prompt.metrics import RatedModel, elo
 from ais_prompt.report import StoredResults, csv_lines
 from ais_prompt.store import replacing, safe_name
 

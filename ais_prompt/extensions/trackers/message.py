@@ -9,6 +9,7 @@ from ais_prompt.extensions.trackers.options import NotifySpec, addresses
 from ais_prompt.gates import check_gates
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
+from ais_prompt.steps import brought_gate
 from ais_prompt.store import RunFolder, read_run_file
 from ais_prompt.types import RunSpec
 from ais_prompt.utils import counted
@@ -25,7 +26,7 @@ def send(options: NotifySpec, folder: RunFolder, spec: RunSpec, rows: Sequence[R
     import apprise
 
     status = str(read_run_file(folder).get("status"))
-    gates = [gate for gate in spec.gates if not gate.needs_samples]
+    gates = [gate for gate in spec.gates if not gate.needs_samples and brought_gate(gate.name) is None]
     broken = [verdict for verdict in check_gates(gates, rows) if not verdict.passed]
     if options.only_failures and status == "finished" and not broken:
         return

@@ -12,31 +12,26 @@ One request passes through these steps, each of which encloses the next:
             _wait_after              what the attempt means: an answer, a retry here or elsewhere, a failure
 
 An *attempt* is one exchange with one server. A *retry* is a further attempt of the same request. A *replica* is one of
-several servers of a model. A `Traffic` holds what all models share that ask one address: slots, rates and the state of
-the server. An `Outage` is the state of a server that does not answer; it costs time, not retries.
+several servers of a model. A `Traffic` holds what all models share that ask one address: slots, rates, and whether the
+server is away (`ais_prompt.models.api.outage`), which costs time, not retries.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ais_prompt.models.api.outage import AWAY, OUTAGE_LIMIT_SECONDS, Outage
 from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.models.model_options import Limits, Retry
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure
-
-logger = logging.getLogger(__name__)
 
 _TEMPORARY_KINDS: Final = {
     "unreachable",
@@ -56,18 +51,6 @@ _OUTAGE_KINDS: Final = ("unreachable", "connection", "broken_stream", "timeout")
 THROTTLED: Final = ("http_429", "http_503", "http_529")
 """The server has too much to do; 529 is Anthropic's status for it."""
 _OVERLOADED: Final = (*THROTTLED, "timeout")
-AWAY: Final = "the server is away"
-"""Why requests wait during an outage."""
-OUTAGE_FAILURES: Final = 20
-"""An outage begins after this many temporary failures in a row, of whichever requests."""
-FIRST_PAUSE_SECONDS: Final = 1.0
-LONGEST_PAUSE_SECONDS: Final = 30.0
-LONGEST_SPARE_PAUSE_SECONDS: Final = 4.0
-"""The same if other servers take the requests: a probe then delays only one of them."""
-OUTAGE_LIMIT_SECONDS: Final = 900.0
-"""Length of an outage in seconds after which the server counts as gone, and requests fail again."""
-LONE_LIMIT_SECONDS: Final = 60.0
-"""The same if only one request has failed since the last answer: the server may be up, and fail at this prompt only."""
 
 
 class Attempt(Struct, frozen=True):
@@ -498,36 +481,6 @@ def is_temporary(failure: Failure) -> bool:
     return failure.kind in _TEMPORARY_KINDS or failure.kind.startswith("http_5")
 
 
-def read_retry_after(header: str | None, date: str | None) -> float | None:
-    """Parse a ``Retry-After`` header into seconds (RFC 9110, 10.2.3); None if it is missing or invalid.
-
-    It is a number or a date. A date in the past is 0.
-
-    Args:
-        header: the ``Retry-After`` header.
-        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ.
-            Without this header it counts from the clock of this machine.
-    """
-    if not header:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        sent = _moment(date or "") or datetime.now(UTC)
-        moment = _moment(header)
-        seconds = math.nan if moment is None else (moment - sent).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _moment(date: str) -> datetime | None:
-    """Return the time of an HTTP date; None if it is not a date."""
-    try:
-        moment = parsedate_to_datetime(date)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return moment.replace(tzinfo=moment.tzinfo or UTC)  # "-0000" gives no zone; HTTP dates are in UTC
-
-
 class Traffic:
     """Slots, rate limits and outages of an account at one address. It belongs to the event loop in which it is made.
 
@@ -537,12 +490,14 @@ class Traffic:
     Attributes:
         outage: whether the server is down.
         load: slots that are taken.
+        has_rates: whether a request may have to wait for its start or its tokens.
         waiters: requests that wait for a slot here, in order.
     """
 
     def __init__(self, address: str) -> None:
         self.outage = Outage(address)
         self.load = 0
+        self.has_rates = False
         self.waiters: dict[_Waiter, None] = {}
         self._most = 0
         self._adaptive: AdaptiveLimit | None = None
@@ -566,14 +521,15 @@ class Traffic:
                 self._rates[options] = RequestRate(*options)
         if limits.tokens_per_minute is not None:
             self._tokens.setdefault(limits.tokens_per_minute, TokenRate(limits.tokens_per_minute))
+        self.has_rates = bool(self._rates or self._tokens)
 
     def is_up(self) -> bool:
         """Return whether the server takes requests: there is no outage, and it does not rest."""
-        return not self.outage.lasts and _is_over(self._rests_until)
+        return not self.outage.lasts and (not self._rests_until or now() >= self._rests_until)
 
     def is_due(self) -> bool:
         """Return whether a request may probe the server: there is an outage, and it is time to look."""
-        return self.outage.lasts and not self._probing and _is_over(self.outage.next_probe)
+        return self.outage.lasts and not self._probing and now() >= self.outage.next_probe
 
     def has_room(self) -> bool:
         """Return whether a request may take a slot now."""
@@ -613,11 +569,6 @@ class Traffic:
         self._rests_until = max(self._rests_until, now() + seconds)
         self._serve_at(self._rests_until)
         self._send_elsewhere()
-
-    @property
-    def has_rates(self) -> bool:
-        """Whether a request may have to wait for its start or its tokens."""
-        return bool(self._rates or self._tokens)
 
     def seconds_to_start(self) -> float:
         """Reserve the next start, and return the seconds until then."""
@@ -699,125 +650,3 @@ def traffic_at(address: str, limits: Limits, account: str = "") -> Traffic:
 def now() -> float:
     """Return the time of the running event loop in seconds."""
     return asyncio.get_running_loop().time()
-
-
-_SEVERAL: Final = object()
-"""In place of the request that has failed: several have."""
-
-
-def _is_over(moment: float) -> bool:
-    return not moment or now() >= moment
-
-
-class Outage:
-    """The outage state of one server. Times are seconds of any clock that does not go back.
-
-    An outage begins after `OUTAGE_FAILURES` temporary failures in a row, when the server refuses a connection, or when
-    a request has used up its retries and nothing was answered meanwhile. It begins only if the server has answered
-    before: otherwise the config may be wrong, which should be an error at once. During an outage one request at a time
-    probes the server, after a pause that doubles. Its failures do not use up its retries. The first answer, good or
-    bad, ends the outage.
-
-    Args:
-        address: where the server is, without secrets.
-
-    Attributes:
-        answers: how many requests the server has answered, good or bad.
-        next_probe: time of the next probe during an outage.
-        reason: why requests wait: ``http_429`` if the server named the time, else that the server is away.
-    """
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._in_a_row = 0
-        self._request: object = None
-        self._began_early = False
-        self.answers = 0
-        self._since: float | None = None
-        self._pause = 0.0
-        self._warned = False
-        self.next_probe = 0.0
-        self.reason = ""
-
-    @property
-    def lasts(self) -> bool:
-        """Whether there is an outage."""
-        return self._since is not None
-
-    @property
-    def limit(self) -> float:
-        """Length of the outage in seconds after which the server counts as gone."""
-        is_of_one = self._began_early and self._request is not _SEVERAL
-        return LONE_LIMIT_SECONDS if is_of_one else OUTAGE_LIMIT_SECONDS
-
-    def seconds(self, now: float) -> float:
-        """Return how long the outage has lasted; 0 without one."""
-        return 0.0 if self._since is None else now - self._since
-
-    def answered(self) -> None:
-        """Record that the server answered a request, good or bad."""
-        if self._warned:
-            logger.warning("the server answers again: %s", self._address)
-        self._in_a_row = 0
-        self._request = None
-        self.answers += 1
-        self._since = None
-        self._warned = False
-
-    def failed(
-        self,
-        failure: Failure,
-        at_least: float,
-        now: float,
-        request: object = None,
-        *,
-        spare: bool = False,
-        gone: bool = False,
-        exhausted: bool = False,
-    ) -> bool:
-        """Record a temporary failure.
-
-        Args:
-            failure: the failure.
-            at_least: seconds of the ``Retry-After``; 0 without one.
-            now: the time.
-            request: which request failed.
-            spare: whether another server can take the requests; then one that never answered may be away too.
-            gone: whether the outage has lasted too long, and requests fail again.
-            exhausted: whether the request has used up its retries, and nothing was answered meanwhile.
-
-        Returns:
-            True if the failure is part of an outage, and does not use up a retry of the request.
-        """
-        self._in_a_row += 1
-        self._request = request if self._request in (None, request) else _SEVERAL
-        if self._since is None:
-            # Up. One failure is a matter of its request; many in a row, or a refused connection, begin an outage.
-            many = failure.kind == "unreachable" or self._in_a_row >= OUTAGE_FAILURES
-            if not (many and (self.answers or spare)) and not (exhausted and self.answers):
-                return False
-            self._since, self._pause = now, FIRST_PAUSE_SECONDS / 2
-            self._began_early = not many
-        elif now < self.next_probe:
-            # Away, and it is not time for a probe: the request was in flight when the outage began.
-            return True
-        if gone:
-            # Gone: away for so long that requests fail again.
-            return False
-        # Away: this failure began the outage, or a probe has failed. The pause before the next probe grows.
-        throttled = failure.kind == "http_429" and at_least > 0
-        self._pause = min(2 * self._pause, LONGEST_SPARE_PAUSE_SECONDS if spare else LONGEST_PAUSE_SECONDS)
-        pause = at_least if throttled else max(self._pause, at_least)
-        self.next_probe = now + pause
-        self.reason = failure.kind if throttled else AWAY
-        self._log_pause(failure, pause, spare=spare, throttled=throttled)
-        return True
-
-    def _log_pause(self, failure: Failure, pause: float, *, spare: bool, throttled: bool) -> None:
-        number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
-        # A server that names a time is throttling, not down; the progress display shows why requests wait. A server may
-        # be away for hours where others take its requests.
-        level = logging.INFO if throttled or (spare and self._warned) else logging.WARNING
-        what = "asking other servers for" if spare else "pausing"
-        logger.log(level, "%s %.3g s after %s in a row (%s: %s)", what, pause, number, failure.kind, failure.message)
-        self._warned = self._warned or not throttled

@@ -15,16 +15,22 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError, PartError
-from ais_prompt.models.api.asking import Attempt, Dispatcher, read_retry_after
-from ais_prompt.models.api.failures import address_hint, http_failure, option_hint, reported_failure, server_words
+from ais_prompt.models.api.asking import Attempt, Dispatcher
+from ais_prompt.models.api.failures import (
+    address_hint,
+    http_failure,
+    option_hint,
+    read_retry_after,
+    reported_failure,
+    server_words,
+)
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.models.model_options import Wire
-from ais_prompt.models.transport import Reply, Sink, Transport
-from ais_prompt.models.transport.moments import Moments
+from ais_prompt.models.transport import Moments, Reply, Sink, Transport
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.secrets import SECRETS
-from ais_prompt.types import Completion, Failure, Prompt, Request
+from ais_prompt.types import Completion, Failure, Prompt, Request, ServerFailure
 from ais_prompt.utils import encode_plain
 
 T = TypeVar("T")
@@ -100,18 +106,23 @@ class ApiClient:
         if isinstance(reply, Reply) and 300 <= reply.status < 400:
             target = public_address(reply.location or "") or "another address"
             words = f"the server redirects to {target}; base_url must lead there"
-            return Failure(f"http_{reply.status}", self._with_address(words, reply))
+            return _of_reply(Failure(f"http_{reply.status}", words), reply)
         if isinstance(reply, Reply) and reply.status < 200:
-            words = "the server switches to another protocol"
-            return Failure(f"http_{reply.status}", self._with_address(words, reply))
+            return _of_reply(Failure(f"http_{reply.status}", "the server switches to another protocol"), reply)
         return reply
 
     def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
-        """Redact and cut the message of a failure, and add the address that replied."""
+        """Redact and cut the message of a failure, and add the address that replied, with a hint."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
-        hint = option_hint(words) if failure.kind in ("http_400", "http_422", "too_long") else ""
-        return replace(failure, message=self._with_address(words, reply, hint) if reply else words)
+        found = replace(failure, message=words)
+        if reply is not None:
+            found = _of_reply(found, reply, self._hint(failure.kind, words, reply))
+        elif isinstance(failure, ServerFailure):  # of a connection: the transport has added the address
+            found = replace(found, words=SECRETS.hide_in_message(failure.words))
+        if isinstance(found, ServerFailure):
+            return replace(found, address=found.address.removesuffix(f"/{self._endpoint.path}"))
+        return found
 
     async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
         if not self._stream:
@@ -134,13 +145,20 @@ class ApiClient:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after, reply.date))
 
-    def _with_address(self, words: str, reply: Reply, hint: str = "") -> str:
-        """Add the address to a server's message, and a hint where it or an option seems to be wrong."""
+    def _hint(self, kind: str, words: str, reply: Reply) -> str:
+        """Return what may be wrong: the address, the key, or an option; empty if nothing is known."""
         if reply.status in (404, 405):
-            hint = address_hint(reply.url, self._endpoint.path, self._endpoint.title)
-        elif reply.status in (401, 403) and self._login:
-            hint = f"; {self._login}"
-        return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
+            return address_hint(reply.url, self._endpoint.path, self._endpoint.title)
+        if reply.status in (401, 403) and self._login:
+            return self._login
+        return option_hint(words) if kind in ("http_400", "http_422", "too_long") else ""
+
+
+def _of_reply(failure: Failure, reply: Reply, hint: str = "") -> Failure:
+    """Add to a failure the address that replied, if the transport knows it, and a hint."""
+    if not reply.url:
+        return failure
+    return ServerFailure.of(failure.kind, failure.message, public_address(reply.url), hint, fatal=failure.fatal)
 
 
 def opened(part: T | None) -> T:

@@ -13,13 +13,25 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.models.api.effort import chat_effort
 from ais_prompt.models.api.failures import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
+from ais_prompt.models.api.token_choices import chat_token_fields, tokens_of
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
 from ais_prompt.models.model_options import Wire
-from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
+from ais_prompt.types import (
+    ChatMessage,
+    Completion,
+    Decoding,
+    Failure,
+    GeneratedToken,
+    Prompt,
+    Request,
+    ToolCall,
+    Usage,
+)
 from ais_prompt.utils import openai_json
 
 STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
@@ -39,6 +51,7 @@ class OpenAIEndpoint(Struct, frozen=True):
         prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
         choice_text: a choice of the reply → its text, and reasoning within it; raises `BadBody` if there is none.
         stream_fields: further fields of a request whose answer is streamed.
+        token_fields: `Decoding.extra` → the fields of the body, with those that ask for alternatives of tokens.
     """
 
     path: str
@@ -47,6 +60,7 @@ class OpenAIEndpoint(Struct, frozen=True):
     prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
     choice_text: Callable[[Mapping[str, Any]], tuple[str, str]]
     stream_fields: Mapping[str, Any] = STREAMED
+    token_fields: Callable[[Mapping[str, Any]], dict[str, Any]] = chat_token_fields
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
         """As `WireFormat.body`.
@@ -70,7 +84,7 @@ class OpenAIEndpoint(Struct, frozen=True):
             self.prompt_name: self.prompt_value(embed_files(request.prompt)),
             wire.max_tokens_field: decoding.max_out_len,
             **{name: value for name, value in options.items() if value is not None},
-            **chat_effort(decoding.extra),
+            **chat_effort(self.token_fields(decoding.extra)),
         }
 
     def answer(self, reply: Any) -> Completion:
@@ -85,7 +99,8 @@ class OpenAIEndpoint(Struct, frozen=True):
         (text, thought), message = self.choice_text(choice), choice.get("message")
         reason, usage = choice.get("finish_reason"), reply.get("usage")
         reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
-        return completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
+        found = completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
+        return replace(found, tokens=tokens_of(choice.get("logprobs")))
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
@@ -223,6 +238,7 @@ class ChatStream(StreamReader):
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls: dict[int, dict[str, Any]] = {}
+        self._tokens: list[GeneratedToken] = []
         self._usage: Any = None
         self._finish_reason: Any = None
         self._has_choice = False
@@ -236,7 +252,8 @@ class ChatStream(StreamReader):
             return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
         text, refusal, reasoning = map("".join, (self._text, self._refusal, self._reasoning))
         calls = tool_calls_of({"tool_calls": list(self._calls.values())})
-        return completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
+        found = completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
+        return replace(found, tokens=tuple(self._tokens))
 
     def _take(self, event: dict[str, Any]) -> PieceKind:
         self._usage = event.get("usage") or self._usage
@@ -257,6 +274,7 @@ class ChatStream(StreamReader):
         self._text.append(text)
         self._reasoning.append(reasoning)
         self._refusal.append(refusal)
+        self._tokens += tokens_of(choice.get("logprobs"))
         called = self._call(delta)
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
         return "a" if text or refusal else "t" if called else "r" if reasoning else "o"

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import OpenAIEndpoint
+from ais_prompt.models.api.token_choices import completion_token_fields
 from ais_prompt.models.api.wire import BadBody
 from ais_prompt.types import Prompt
 
@@ -32,4 +33,5 @@ COMPLETIONS: Final = OpenAIEndpoint(
     "prompt",
     _only_text,
     _plain_text,
+    token_fields=completion_token_fields,
 )

@@ -1,7 +1,8 @@
-"""Read the words of servers: why an answer ended, why a request was refused, and what to change then.
+"""Read the words of servers: why an answer ended, why a request was refused, and what to do then.
 
 `ended` gives a completion its finish reason. `http_failure` and `reported_failure` make the failure of an error, whose
-cause `cause_of` finds in its words. `address_hint` and `option_hint` tell what to change in the config.
+cause `cause_of` finds in its words. `read_retry_after` says when to ask again. `address_hint` and `option_hint` tell
+what to change in the config.
 
 Sources of the finish reasons: the API references of OpenAI (chat, completions, Responses), Anthropic, Google (Gemini,
 also through its OpenAI-compatible endpoint), Amazon Bedrock, Cohere, DeepSeek, Mistral, Zhipu and OpenRouter, and the
@@ -16,7 +17,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -214,6 +218,36 @@ def _decoded(body: bytes) -> str:
         return body.decode("utf-8", "replace")
 
 
+def read_retry_after(header: str | None, date: str | None) -> float | None:
+    """Parse a ``Retry-After`` header into seconds (RFC 9110, 10.2.3); None if it is missing or invalid.
+
+    It is a number or a date. A date in the past is 0.
+
+    Args:
+        header: the ``Retry-After`` header.
+        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ.
+            Without this header it counts from the clock of this machine.
+    """
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        sent = _moment(date or "") or datetime.now(UTC)
+        moment = _moment(header)
+        seconds = math.nan if moment is None else (moment - sent).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _moment(date: str) -> datetime | None:
+    """Return the time of an HTTP date; None if it is not a date."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC)  # "-0000" gives no zone; HTTP dates are in UTC
+
+
 ENDPOINTS: Final = {
     "chat/completions": "OpenAIChatModel",
     "completions": "OpenAICompletionModel",
@@ -235,11 +269,11 @@ def address_hint(url: str, asked: str, title: str) -> str:
     for path, model in ENDPOINTS.items():
         if base.endswith(f"/{path}"):
             use = "" if path == asked else f", and only {model} speaks to it"
-            return f"; base_url must end before /{path}{use}"
+            return f"base_url must end before /{path}{use}"
     if not base:
-        return "; base_url has no path, most servers want /v1 at its end"
+        return "base_url has no path, most servers want /v1 at its end"
     if asked in ("responses", "messages"):
-        return f"; the server may not have {title}, most have Chat Completions (OpenAIChatModel)"
+        return f"the server may not have {title}, most have Chat Completions (OpenAIChatModel)"
     return ""
 
 
@@ -272,16 +306,15 @@ def option_hint(error: str) -> str:
         error: the message of the server.
     """
     if refuses_system(error):
-        return f"; {SYSTEM_FIX}"
+        return SYSTEM_FIX
     if not _REFUSED.search(error):
         return ""
     if limit := _LIMIT.search(error):
         if not _UNKNOWN.search(error):
-            return "; set another max_out_len"
+            return "set another max_out_len"
         other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
-        return f"; set max_tokens_field={other!r}"
-    found = (advice for field, advice in _OPTIONS.items() if re.search(_named(field), error))
-    return f"; {advice}" if (advice := next(found, "")) else ""
+        return f"set max_tokens_field={other!r}"
+    return next((advice for field, advice in _OPTIONS.items() if re.search(_named(field), error)), "")
 
 
 def _named(field: str) -> str:

@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.api.asking import Attempt, Once, read_retry_after
+from ais_prompt.models.api.asking import Attempt, Once
 from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint
+from ais_prompt.models.api.failures import read_retry_after
 from ais_prompt.models.api.log_probs import (
     EMPTY,
     TOP,

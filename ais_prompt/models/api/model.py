@@ -42,7 +42,9 @@ from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, 
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
     ClientOption,
+    Moments,
     Server,
+    WatchedTransport,
     allow_connections,
     check_environment,
     forget_connections,
@@ -60,7 +62,6 @@ from ais_prompt.models.transport.credentials import (
     resolve_fields,
     resolve_headers,
 )
-from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
@@ -97,7 +98,7 @@ class ApiModel:
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. The default stands for all forms of `ais_prompt.models.thoughts`; None leaves it in. A server
+            the answer. By default all forms of `ais_prompt.models.thoughts` are known; None leaves it in. A server
             may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
@@ -494,14 +495,8 @@ class ApiModel:
         """Open the transport of one server; ``instance`` is its process, if it was started."""
         server = self._server(base_url)
         transport = self.client.open(server)
-        if instance is not None:
-            from ais_prompt.models.server.instance import WatchedTransport
-
-            transport = WatchedTransport(transport, instance)
-        elif self._shared is not None:
-            from ais_prompt.models.server.started import SharedTransport
-
-            transport = SharedTransport(transport, self._shared)
+        if watcher := instance or self._shared:
+            transport = WatchedTransport(transport, watcher.watched)
         address = public_address(base_url)
         traffic = traffic_at(address, self.limits, account_of(server.headers))
         if self._shared is not None:

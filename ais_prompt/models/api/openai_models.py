@@ -15,6 +15,7 @@ from ais_prompt.models.api.likelihood import LikelihoodClient
 from ais_prompt.models.api.log_probs import ways_of
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.responses import RESPONSES
+from ais_prompt.models.api.token_choices import TOP_LOGPROBS
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.registry import MODELS
@@ -37,7 +38,7 @@ class OpenAIModel(ApiModel):
             option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
-    sends_fields = frozenset({"response_format", "tools", "tool_choice"})
+    sends_fields = frozenset({"response_format", "tools", "tool_choice", TOP_LOGPROBS})
     endpoint: ClassVar[OpenAIEndpoint]
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True

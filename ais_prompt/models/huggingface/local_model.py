@@ -62,7 +62,7 @@ class HuggingFaceBaseModel:
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. The default stands for all forms of `ais_prompt.models.thoughts`; None leaves it in.
+            the answer. By default all forms of `ais_prompt.models.thoughts` are known; None leaves it in.
         flat: fields of the values under their flat names.
 
     Raises:

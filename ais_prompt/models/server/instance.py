@@ -30,7 +30,7 @@ from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.gpus import gpu_variable
 from ais_prompt.models.server.server_options import HOST, ServerToStart
-from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
+from ais_prompt.models.transport import Reply, Server, read_client
 from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import replacing
@@ -111,10 +111,13 @@ class ServerInstance:
         logger.info("the server of %s is ready after %.1f s", self._name, time.monotonic() - started)
 
     async def watched(self, failure: Failure) -> Failure:
-        """Return the failure of a request, after a restart if it failed because the server crashed."""
+        """Return the failure of a request, after a restart if it failed because the server crashed.
+
+        The failure is fatal if the server is gone for good.
+        """
         process = self._process
         # Ready: the request failed for a reason of its own.
-        if process is None or not await _ends(process):
+        if failure.kind not in ("unreachable", "connection") or process is None or not await _ends(process):
             return failure
         # Crashed: the first request that sees it begins the restart, the others find it under way.
         if self._restarting is None and self._error is None and self._process is process:
@@ -208,30 +211,6 @@ class ServerInstance:
             where=str(self._log),
             fix=f"try the command by hand, correct `server`, and go on with -r: {self._server.shown}",
         )
-
-
-class WatchedTransport:
-    """Sends requests to an instance of a server, and starts it again if it crashed.
-
-    Args:
-        transport: sends the requests.
-        instance: answers them.
-    """
-
-    def __init__(self, transport: Transport, instance: ServerInstance) -> None:
-        self._transport = transport
-        self._instance = instance
-
-    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
-        """As `Transport.send`; a server that is gone for good is a fatal failure."""
-        reply = await self._transport.send(method, path, body, sink)
-        if isinstance(reply, Failure) and reply.kind in ("unreachable", "connection"):
-            return await self._instance.watched(reply)
-        return reply
-
-    async def close(self) -> None:
-        """As `Transport.close`."""
-        await self._transport.close()
 
 
 async def _ends(process: GuardedProcess) -> bool:

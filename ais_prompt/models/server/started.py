@@ -25,7 +25,6 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.server.gpus import GpuPool, visible_gpus
 from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
 from ais_prompt.models.server.server_options import ServerToStart
-from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store import safe_name, write_json_atomic
 from ais_prompt.terminal import waiting
 from ais_prompt.types import SILENCE, Failure
@@ -324,6 +323,11 @@ class SharedServers:
             fix="start some with `aisprompt serve CONFIG -r RUN`, and go on with the same command",
         )
 
+    async def watched(self, failure: Failure) -> Failure:
+        """Return the failure of a request; a fatal one if no server is left."""
+        error = self.error
+        return failure if error is None else Failure("server_ended", error.what, fatal=True, where=error.where)
+
     def look(self) -> bool:
         """Read the list, and return whether other servers are announced than before."""
         if not (found := tuple(one.address for one in announced(self._list))):
@@ -354,27 +358,3 @@ class SharedServers:
             if await asyncio.to_thread(self.look):
                 logger.info("the servers of %s are now %s", self._name, ", ".join(self.addresses))
                 changed()
-
-
-class SharedTransport:
-    """Sends requests to a server that is announced. When none is announced any more, failures are final.
-
-    Args:
-        transport: sends the requests.
-        servers: the list.
-    """
-
-    def __init__(self, transport: Transport, servers: SharedServers) -> None:
-        self._transport = transport
-        self._servers = servers
-
-    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
-        """As `Transport.send`; a fatal failure if no server is left."""
-        reply = await self._transport.send(method, path, body, sink)
-        if isinstance(reply, Failure) and (error := self._servers.error) is not None:
-            return Failure("server_ended", error.what, fatal=True, where=error.where)
-        return reply
-
-    async def close(self) -> None:
-        """As `Transport.close`."""
-        await self._transport.close()

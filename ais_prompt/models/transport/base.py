@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from ais_prompt.models.model_options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.network import CERTIFICATES, public_address
-from ais_prompt.types import Failure
+from ais_prompt.types import Failure, ServerFailure
 
 CONNECT_SECONDS: Final = 10.0
 """Timeout of a connection attempt in seconds."""
@@ -91,6 +91,76 @@ class Transport(Protocol):
         """Close all connections. May be called more than once."""
 
 
+class Moments:
+    """A `Sink` that notes when the steps of one attempt happen, in seconds of one clock. What did not happen is None.
+
+    The clock is read once for each piece of the body, before the piece is parsed.
+
+    Args:
+        clock: returns the time in seconds.
+
+    Attributes:
+        connected: when there was a connection, new or reused.
+        sent: when the last byte of the request was handed to the system.
+        first_byte: when the first piece of the body came.
+        last_read: when the last piece came; before the first one, when this was made.
+        take: takes the pieces of a streamed answer; None collects them in ``body``.
+        body: the body of an answer that is not streamed.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.connected: float | None = None
+        self.sent: float | None = None
+        self.first_byte: float | None = None
+        self.last_read = clock()
+        self.take: Sink | None = None
+        self.body = bytearray()
+
+    def __call__(self, piece: bytes) -> None:
+        """Take a piece of the body."""
+        self.last_read = self.clock()
+        if self.first_byte is None:
+            self.first_byte = self.last_read
+        if self.take is None:
+            self.body += piece
+        else:
+            self.take(piece)
+
+
+class WatchedTransport:
+    """Sends requests to a server that this program, or another one, starts.
+
+    Args:
+        transport: sends the requests.
+        watched: returns the failure of a request, given as the transport has it: it knows more about the server.
+    """
+
+    def __init__(self, transport: Transport, watched: Callable[[Failure], Awaitable[Failure]]) -> None:
+        self._transport = transport
+        self._watched = watched
+
+    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+        """As `Transport.send`."""
+        reply = await self._transport.send(method, path, body, sink)
+        return await self._watched(reply) if isinstance(reply, Failure) else reply
+
+    async def close(self) -> None:
+        """As `Transport.close`."""
+        await self._transport.close()
+
+
+class StaleConnection(Exception):
+    """The server closed an idle connection at the moment of its reuse."""
+
+
+class ReplyTooLarge(Exception):
+    """A reply has more bytes than may be."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the reply has more than {limit / 2**20:g} MiB")
+
+
 def timed_out(seconds: float, url: str) -> Failure:
     """Return the failure of an attempt that timed out."""
     return Failure("timeout", f"no answer within {seconds:g} s ({public_address(url)})")
@@ -106,7 +176,7 @@ def not_connected(error: BaseException, url: str) -> Failure:
         words = f"the certificate is not trusted: {untrusted}; if you trust it, set {CERTIFICATES} to its PEM file"
     elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
         words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
-    return Failure(kind, f"{words} ({public_address(url)})", fatal=kind == "certificate")
+    return ServerFailure.of(kind, words, public_address(url), fatal=kind == "certificate")
 
 
 def too_large(error: BaseException, url: str) -> Failure:

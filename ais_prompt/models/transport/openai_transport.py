@@ -22,7 +22,7 @@ from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
 from ais_prompt.models.transport.network import join_address, public_address
 from ais_prompt.registry import TRANSPORTS, import_dotted
 from ais_prompt.secrets import SECRETS
-from ais_prompt.types import Failure
+from ais_prompt.types import Failure, ServerFailure
 
 if TYPE_CHECKING:
     import httpx2
@@ -119,7 +119,7 @@ class OpenAITransport:
             return timed_out(self._timeout, url)
         except Exception as error:  # an HTTP status, a broken connection, or a token provider
             if exchange.outcome is None:
-                return Failure("unreachable", f"the login failed: {error} ({public_address(url)})")
+                return ServerFailure.of("unreachable", f"the login failed: {error}", public_address(url))
         assert exchange.outcome is not None
         return exchange.outcome
 

@@ -92,13 +92,11 @@ class Breakdowns:
         return [(name, places) for name, places in counting if places]
 
     def _scored(self, name: str, places: Sequence[int], metric: str) -> dict[str, Any]:
-        samples = (
+        samples = [
             SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
             for place in places
-        )
-        [score] = mean_scores((metric,), samples)
-        low, high = score.interval or (None, None)
-        return {"name": name, "n": len(places), "score": score.value, "low": low, "high": high}
+        ]
+        return {"name": name, **_score(samples, metric)}
 
     def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:
         """Return the samples that count, named by their place, by their values of some columns.
@@ -234,9 +232,9 @@ def _renamed(number: int, sample: SampleScore) -> SampleScore:
     return replace(sample, sample_id=f"{number}/{sample.sample_id}", values={_VALUE: value})
 
 
-def _score(samples: Samples) -> dict[str, Any]:
+def _score(samples: Samples, metric: str = _VALUE) -> dict[str, Any]:
     """Return the mean of some samples with its 95 % interval, as all scores of the report have it."""
-    [score] = mean_scores((_VALUE,), samples)
+    [score] = mean_scores((metric,), samples)
     low, high = score.interval or (None, None)
     return {"score": score.value, "low": low, "high": high, "n": len(samples)}
 

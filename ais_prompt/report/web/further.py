@@ -39,7 +39,7 @@ def tabs_of(folder: RunFolder) -> dict[str, ReportTab]:
     Args:
         folder: of the run, or of the scores of one that is not finished.
     """
-    run = _run(folder).root
+    run = folder.whole.root
     entries = {name: entry for one in extensions() for name, entry in one.tabs.items()}
     return {
         name: import_object(entry.home)
@@ -57,7 +57,7 @@ def further_data(folder: RunFolder) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, tab in tabs_of(folder).items():
         try:
-            found |= tab.data(_run(folder))
+            found |= tab.data(folder.whole)
         except AisPromptError as error:
             if not tab.is_scored:
                 raise
@@ -67,15 +67,10 @@ def further_data(folder: RunFolder) -> dict[str, Any]:
 
 def time_of_tabs(folder: RunFolder) -> int:
     """Return when the newest file of a tab was written, in nanoseconds since 1970; 0 if there is none."""
-    return max((tab.version(_run(folder)) for tab in tabs_of(folder).values()), default=0)
+    return max((tab.version(folder.whole) for tab in tabs_of(folder).values()), default=0)
 
 
 def tab_assets(ending: str) -> list[str]:
     """Return the names of the assets of all tabs with an ending, ``.js`` for the scripts."""
     assets = (name for one in extensions() for entry in one.tabs.values() for name in entry.assets)
     return [name for name in assets if name.endswith(ending)]
-
-
-def _run(folder: RunFolder) -> RunFolder:
-    """Return the run of a folder of scores: that of an unfinished run has scores in a folder of their own."""
-    return RunFolder(folder.root.parent) if folder.root.name == "partial" else folder

@@ -15,11 +15,11 @@ from ais_prompt.report.matrix import ranked
 from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, is_average, results_of
+from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average, results_of
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked
-from ais_prompt.types import Completion, Prediction, SampleScore, TaskFacts
+from ais_prompt.types import Completion, Prediction, SampleScore, Score, TaskFacts
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""
@@ -221,13 +221,12 @@ def samples_of(
     """
     task = totals.task
     try:
-        results = results_of(task, folder)
-        totals.sensitivity, totals.doubt = results.sensitivity, results.doubt
-        totals.breakdowns = breakdowns = Breakdowns(results.metric if results.is_mean else None)
+        main, totals.sensitivity, totals.doubt, details = results_of(task, folder)
+        totals.breakdowns = breakdowns = Breakdowns(main.metric if main and main.is_mean else None)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
-            detail = results.detail_of(prediction.sample_id)
-            line = row(prediction, detail, results)
+            detail = details.pop(prediction.sample_id)
+            line = row(prediction, detail, main)
             totals.add(line)
             breakdowns.add(prediction, detail, line[totals.unit])
             yield prediction, detail, line
@@ -236,16 +235,16 @@ def samples_of(
     totals.is_whole = True
 
 
-def row(prediction: Prediction, detail: SampleScore | None, results: ShownResults) -> dict[str, Any]:
+def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) -> dict[str, Any]:
     """Return one line of the table, without its question.
 
     Args:
         prediction, detail: as in `SampleChunk.add`.
-        results: of the task; the table shows the value of its main metric.
+        main: the score of the task, whose metric the table shows; None if it was not scored.
     """
-    value = finite(detail.values.get(results.metric)) if detail and results.metric else None
+    value = finite(detail.values.get(main.metric)) if detail and main else None
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
-    rightness = None if value is None or not results.fraction else 1 - value if results.lower_is_better else value
+    rightness = None if value is None or not (main and main.fraction) else 1 - value if main.lower_is_better else value
     return {
         "id": prediction.sample_id,
         "index": prediction.index,

@@ -23,7 +23,6 @@ from ais_prompt.report.web.assets import asset, finite_json, packed_text, source
 from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
-from ais_prompt.report.web.variant_part import VARIANTS_STYLE
 from ais_prompt.scoring import Row, models_of
 from ais_prompt.store import RunFolder, config_changes, in_order, read_run_file
 from ais_prompt.utils import printable
@@ -88,7 +87,6 @@ def page_pieces(
     *,
     connects: bool = False,
     prompts: str = "",
-    variants: str = "",
     further: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yield a page in pieces, its data apart: they may be large.
@@ -101,11 +99,9 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.web.prompt_page.prompts_part`, for the place in the frame.
-        variants: the same of `ais_prompt.report.web.variant_part`.
         further: elements with data at the end.
     """
     style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
-    style += VARIANTS_STYLE if variants else ""
     script = _COMMENT.sub("", "\n".join(map(asset, scripts)))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     # Only this style, these scripts, and media in the page.
@@ -120,7 +116,7 @@ def page_pieces(
         "policy": policy,
         "title": html.escape(printable(title)),
         "style": style,
-        "body": asset(body).replace("<!-- prompts -->", prompts).replace("<!-- variants -->", variants),
+        "body": asset(body).replace("<!-- prompts -->", prompts),
         "script": script,
         # The browser keeps them as text.
         "libraries": "\n".join(

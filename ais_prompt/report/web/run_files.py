@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.plan import stored_spec
 from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
@@ -26,11 +26,11 @@ from ais_prompt.store import (
     safe_name,
     try_file_lock,
 )
-from ais_prompt.types import RunSpec, SampleScore, Sensitivity
+from ais_prompt.types import RunSpec, SampleScore, Score
 from ais_prompt.utils import decode
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -112,27 +112,27 @@ def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
     return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
 
 
-def rubrics_of(folder: RunFolder) -> dict[str, dict[str, RubricEvaluator]]:
-    """Return dataset → folder of an evaluator, see `Judgement.evaluator` → the rubric that it is.
+def asking_in_parts(folder: RunFolder) -> dict[str, dict[str, AsksInParts]]:
+    """Return dataset → folder of an evaluator that asks judges in parts, see `Judgement.evaluator` → the evaluator.
 
-    It is empty if the config cannot be read.
+    Those that cannot be built are left out, and so are all if the config cannot be read.
     """
-    found: dict[str, dict[str, RubricEvaluator]] = {}
+    found: dict[str, dict[str, AsksInParts]] = {}
     spec = _spec_of(folder)
     for task in () if spec is None else spec.tasks:
         for one in (scoring for scoring in task.dataset.eval.by_evaluator if scoring.judge is not None):
-            from ais_prompt.judges import rubric_of
+            from ais_prompt.judges import evaluator_in_parts
 
-            if (rubric := rubric_of(one.evaluator)) is not None:
-                found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = rubric
+            with suppress(AisPromptError):
+                if (evaluator := evaluator_in_parts(one.evaluator)) is not None:
+                    found.setdefault(task.dataset.abbr, {})[safe_name(one.name) if one.name else ""] = evaluator
     return found
 
 
 def _spec_of(folder: RunFolder) -> RunSpec | None:
     """Return what the config of a run says; None if it cannot be read."""
-    run = folder.root.parent if folder.root.name == "partial" else folder.root
     with suppress(AisPromptError):  # no module that the config names is imported
-        return stored_spec(RunFolder(run), as_of_others=True)
+        return stored_spec(folder.whole, as_of_others=True)
     return None
 
 
@@ -172,49 +172,20 @@ class InOrder(Generic[Value]):
         return self._passed.pop(sample_id)
 
 
-class ShownResults:
-    """The results file of a task, sample by sample.
+class ShownResults(NamedTuple):
+    """The results file of a task.
 
     Attributes:
-        metric: the main metric; None if the task was not scored.
-        fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
-        lower_is_better: whether less of it is better: 0 is right, and 1 is wrong.
-        is_mean: whether the score is the mean of the values of the samples.
+        score: the main score; None if the task was not scored.
         sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
         doubt: how many wrong answers contain the gold answer; empty if few do.
+        details: the scores of samples by their ids. Reading them raises a StoreError if the file is broken.
     """
 
-    def __init__(
-        self,
-        metric: str | None = None,
-        fraction: bool = False,
-        details: Iterable[SampleScore] = (),
-        *,
-        is_mean: bool = False,
-        lower_is_better: bool = False,
-        sensitivity: Sensitivity | None = None,
-        doubt: str = "",
-    ) -> None:
-        self.metric = metric
-        self.fraction = fraction
-        self.is_mean = is_mean
-        self.lower_is_better = lower_is_better
-        self.doubt = doubt
-        self.sensitivity: Mapping[str, Any] | None = None
-        if sensitivity is not None:
-            self.sensitivity = {
-                **sensitivity.to_json(),
-                "far": [other.postprocessor for other in sensitivity.far],
-            }
-        self._details = InOrder((detail.sample_id, detail) for detail in details)
-
-    def detail_of(self, sample_id: str) -> SampleScore | None:
-        """Return the score of a sample, once; None if there is none.
-
-        Raises:
-            StoreError: the file is broken.
-        """
-        return self._details.pop(sample_id)
+    score: Score | None
+    sensitivity: Mapping[str, Any] | None
+    doubt: str
+    details: InOrder[SampleScore]
 
 
 def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
@@ -224,19 +195,14 @@ def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
         StoreError: the file is not there, or broken.
     """
     if not task.scored:
-        return ShownResults()
+        return ShownResults(None, None, "", InOrder(()))
     path = folder.results(task.model, task.dataset)
-    scores, sensitivity, doubt = read_head(path)
-    main, details = scores[0], read_details(path)
-    return ShownResults(
-        main.metric,
-        main.fraction,
-        details,
-        is_mean=main.is_mean,
-        lower_is_better=bool(main.lower_is_better),
-        sensitivity=sensitivity,
-        doubt=doubt,
-    )
+    scores, found, doubt = read_head(path)
+    sensitivity = None
+    if found is not None:
+        sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
+    details = InOrder((detail.sample_id, detail) for detail in read_details(path))
+    return ShownResults(scores[0], sensitivity, doubt, details)
 
 
 class RunState(Struct, frozen=True):
@@ -315,10 +281,8 @@ class LiveRun:
     @cached_property
     def _needs_judge(self) -> bool:
         """Whether scoring asks a judge, which costs money; no module that the config names is imported to know it."""
-        with suppress(ConfigError):  # a config that cannot be read is not scored either
-            datasets = stored_spec(self.folder, as_of_others=True).datasets
-            return any(one.judge for dataset in datasets for one in dataset.eval.by_evaluator)
-        return False
+        spec = _spec_of(self.folder)  # a config that cannot be read is not scored either
+        return spec is not None and any(one.judge for dataset in spec.datasets for one in dataset.eval.by_evaluator)
 
     def _requests(self) -> int:
         """Count the lines of the journals; only what was added is read."""

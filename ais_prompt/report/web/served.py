@@ -11,14 +11,14 @@ from urllib.parse import parse_qs
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview import PromptView, kept_prompts, traced_views
 from ais_prompt.report.web.further import further_data, time_of_tabs
-from ais_prompt.report.web.index import Query, SampleIndex, find
+from ais_prompt.report.web.index import SampleIndex
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_prompts_html
-from ais_prompt.report.web.run_files import has_scores, newest_scores, rubrics_of, time_of_summary
+from ais_prompt.report.web.run_files import asking_in_parts, has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk
+from ais_prompt.report.web.search import Query, find
 from ais_prompt.report.web.side_by_side import find_questions
-from ais_prompt.report.web.variant_part import variants_part
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
 
@@ -49,8 +49,7 @@ class ServedReport:
         title = f"{data['name']} {data['time']}"
         prompts = chosen_part() + prompts_part(self.folder)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
-        variants = variants_part(self.folder)
-        return "".join(page_pieces(*frame, connects=True, prompts=prompts, variants=variants))
+        return "".join(page_pieces(*frame, connects=True, prompts=prompts))
 
     def overview(self) -> dict[str, Any]:
         """Return what the page shows before any sample; of a run without scores, what was run.
@@ -155,7 +154,7 @@ class ServedReport:
         prediction, detail = _stored(index, row)
         judged = index.judgements(row["task"], prediction.sample_id)
         dataset = index.overview["tasks"][row["task"]]["dataset"]
-        chunk = SampleChunk(rubrics_of(self.folder).get(dataset, {}) if judged else {})
+        chunk = SampleChunk(asking_in_parts(self.folder).get(dataset, {}) if judged else {})
         chunk.add(prediction, detail, judged)
         for one in beside:
             chunk.add(*_stored(index, one))

@@ -12,7 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.report.web.index import STATES, Query, SampleIndex, conditions
+from ais_prompt.report.web.index import STATES, SampleIndex
+from ais_prompt.report.web.search import Query, conditions
 
 MOST_MODELS: Final = 8
 """Models side by side."""

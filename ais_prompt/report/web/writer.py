@@ -15,18 +15,18 @@ from ais_prompt.preview import questions, stored_prompts
 from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import packed
 from ais_prompt.report.web.further import further_data, time_of_tabs
+from ais_prompt.report.web.judgements import judgement_places
 from ais_prompt.report.web.overview import COLUMNS, UNITS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import prompts_part
-from ais_prompt.report.web.run_files import rubrics_of, shown_tasks, summary_of, time_of_summary
-from ais_prompt.report.web.sample import SampleChunk, judgement_places
-from ais_prompt.report.web.variant_part import variants_part
+from ais_prompt.report.web.run_files import asking_in_parts, shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.sample import SampleChunk
 from ais_prompt.store import RunFolder, read_run_file, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils import digest, file_digest, program_digest
 
 if TYPE_CHECKING:
-    from ais_prompt.judges import RubricEvaluator
+    from ais_prompt.evaluators import AsksInParts
 
 MOST_BYTES: Final = 50_000_000
 """Bytes of packed samples that a report holds: about 100,000 samples. Of more it holds none; `aisprompt view` does."""
@@ -61,9 +61,9 @@ def write_report(folder: RunFolder) -> None:
     tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
-        rubrics = rubrics_of(folder)
+        asking = asking_in_parts(folder)
         for number, one in enumerate(tasks):
-            own = rubrics.get(one.task.dataset, {})
+            own = asking.get(one.task.dataset, {})
             for name, value in _parts(one, folder, own, lambda: samples.tell() <= MOST_BYTES):
                 # The browser keeps it as text and does not run it.
                 element = f'<script type="text/plain" id="task-{number}-{name}">{packed(value)}</script>\n'
@@ -75,9 +75,7 @@ def write_report(folder: RunFolder) -> None:
         title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
-        pieces = page_pieces(
-            *frame, prompts=prompts, variants=variants_part(folder), further=map(bytes.decode, samples)
-        )
+        pieces = page_pieces(*frame, prompts=prompts, further=map(bytes.decode, samples))
         report.writelines(map(str.encode, pieces))
         report.write(made_of.encode())
 
@@ -117,7 +115,7 @@ def forget_report(folder: RunFolder) -> None:
 
 
 def _parts(
-    totals: TaskTotals, folder: RunFolder, rubrics: Mapping[str, RubricEvaluator], fits: Callable[[], bool]
+    totals: TaskTotals, folder: RunFolder, asking: Mapping[str, AsksInParts], fits: Callable[[], bool]
 ) -> Iterator[tuple[str, Any]]:
     """Yield name and JSON value of each part of a task: ``chunk-N``, counted from 0, and then its ``table``.
 
@@ -127,11 +125,11 @@ def _parts(
     Args:
         totals: of the task; all its samples are added.
         folder: of the run.
-        rubrics: of the dataset, as for `SampleChunk`.
+        asking: of the dataset, as for `SampleChunk`.
         fits: whether the file has room for more; else the samples are only added to the totals.
     """
     table: dict[str, list[Any]] = {**{name: [] for name in COLUMNS}, "chunks": []}
-    for number, (chunk, predictions, rows) in enumerate(_chunks(totals, folder, rubrics, fits)):
+    for number, (chunk, predictions, rows) in enumerate(_chunks(totals, folder, asking, fits)):
         yield f"chunk-{number}", chunk.to_json()
         for name in rows[0]:
             table[name] += [row[name] for row in rows]
@@ -142,10 +140,10 @@ def _parts(
 
 
 def _chunks(
-    totals: TaskTotals, folder: RunFolder, rubrics: Mapping[str, RubricEvaluator], fits: Callable[[], bool]
+    totals: TaskTotals, folder: RunFolder, asking: Mapping[str, AsksInParts], fits: Callable[[], bool]
 ) -> Iterator[tuple[SampleChunk, list[Prediction], list[dict[str, Any]]]]:
     """Yield each chunk with its predictions and its lines of the table."""
-    chunk, predictions, rows = SampleChunk(rubrics), list[Prediction](), list[dict[str, Any]]()
+    chunk, predictions, rows = SampleChunk(asking), list[Prediction](), list[dict[str, Any]]()
     try:
         judged: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
         for sample_id, path, start in judgement_places(folder, totals.task.model, totals.task.dataset):
@@ -158,7 +156,7 @@ def _chunks(
             rows.append(row)
             if len(rows) == CHUNK_SAMPLES or chunk.lines.size >= CHUNK_CHARACTERS:
                 yield chunk, predictions, rows
-                chunk, predictions, rows = SampleChunk(rubrics), [], []
+                chunk, predictions, rows = SampleChunk(asking), [], []
     except AisPromptError as error:  # of the judgements; those of the samples are noted already
         totals.trouble = str(error)
     if rows:

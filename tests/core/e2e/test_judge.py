@@ -256,3 +256,69 @@ def test_texts_of_a_model_and_of_a_judge_go_through_their_own_postprocessors(pro
     assert scores(project) == {"accuracy": 1.0}
     lines = read_lines(project.folder() / "predictions/fake/sums.jsonl")
     assert {line["prediction"] for line in lines} == {"4\n5"}
+
+
+OWN = '''
+from statistics import fmean
+
+from ais_prompt.metrics import mean_scores
+
+
+class Parts:
+    """One question about each half of the gold, such as "short, polite"."""
+
+    metrics = ("share",)
+    compares = False
+    judge_prompt = "{prediction} is {part}?"
+
+    def parts(self, gold):
+        return [{"part": part} for part in gold.split(", ")]
+
+    def verdict(self, text):
+        return text if text in ("yes", "no") else None
+
+    def vote(self, verdicts):
+        return None if None in verdicts else " ".join(verdicts)
+
+    def marks(self, vote, gold):
+        return [None if vote is None else float(one == "yes") for one in (vote or gold).split()]
+
+    def said(self, vote, gold):
+        return list(zip(gold.split(", "), self.marks(vote, gold)))
+
+    def marks_by_name(self, answer):
+        return dict(self.said(answer.verdicts[0].vote, answer.gold))
+
+    def decide(self, panel, gold):
+        each = [fmean(self.marks(one.vote, gold)) for one in panel if one.vote is not None]
+        return {"share": fmean(each)} if each else None
+
+    def score(self, extracted, gold):
+        return {"share": fmean(self.marks(extracted, gold))}
+
+    def without_judge(self, extracted, gold):
+        return None
+
+    def aggregate(self, scores):
+        return mean_scores(self.metrics, scores)
+'''
+
+
+@pytest.mark.process
+def test_an_evaluator_of_a_user_asks_about_each_part(project: Project) -> None:
+    (project.root / "own.py").write_text(OWN)
+    project.write_data([{"question": f"Q{number}", "answer": "short, polite"} for number in range(3)])
+    judges = ", ".join(
+        f"dict(type='ScriptedModel', abbr={name!r}, answers={answers!r}, default='no')"
+        for name, answers in {"a": {"short": "yes", "five is polite": "hm"}, "b": {"4 is": "yes"}}.items()
+    )
+    parts = dataset(f"dict(type='own.Parts', judge_cfg=[{judges}])")
+    project.write_config(models=MODEL, datasets=parts)
+    assert "up to 12 requests to the judges" in project.run("check", "eval.py").stdout
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    found = scores(project)
+    # a: 1/2, 1/2, nothing of the third; b: 1, 0, 0
+    assert found["share"] == pytest.approx((3 / 4 + 1 / 4 + 0) / 3)
+    assert (found["share by a"], found["share by b"]) == (pytest.approx(1 / 2), pytest.approx(1 / 3))
+    assert found["krippendorff_alpha"] < 1

@@ -146,6 +146,56 @@ def test_gates_and_compare_know_every_evaluator(project: Project) -> None:
     ]
 
 
+def test_compare_has_the_mean_over_datasets_of_each_evaluator(project: Project) -> None:
+    project.write_data([{"question": f"Q{number}", "answer": "4"} for number in range(10)])
+    for answer in ("4", "It is 4"):
+        write(
+            project,
+            f"dict(strict={RULE}, number={NUMBER})",
+            models=f"dict(type='ScriptedModel', abbr='fake', default={answer!r})",
+        )
+        config = project.root / "eval.py"
+        text = config.read_text() + "\ndatasets.append(dict(datasets[0], abbr='more'))\n"
+        config.write_text(text)
+        assert project.run("run", "eval.py").returncode == 0
+    compared = json.loads(project.run("compare", "eval", "--json").stdout)
+    means = [(one["metric"], one["datasets"], one["difference"]) for one in compared["means"]]
+    assert means == [("mean", 2, -1.0), ("number.mean", 2, 0.0)]
+    assert "number.mean" in project.run("compare", "eval").stdout
+
+
+def test_baselines_and_drop_gates_know_every_evaluator(project: Project) -> None:
+    project.write_data([{"question": f"Q{number}", "answer": "4"} for number in range(40)])
+    evaluators = f"dict(strict={RULE}, number={NUMBER}, letters=dict(type='BleuEvaluator'))"
+    write(project, evaluators, models="dict(type='ScriptedModel', abbr='fake', default='4')")
+    assert project.run("run", "eval.py").returncode == 0
+    done = project.run("baseline", "eval", "-o", "all.json")
+    assert "40 samples of 1 dataset" in done.stdout
+    tasks = json.loads((project.root / "all.json").read_text())["tasks"]
+    assert [(one.get("evaluator"), one["metric"]) for one in tasks] == [
+        (None, "accuracy"),
+        ("number", "exact_match"),
+        ("letters", "bleu"),
+    ]
+    # The number is still found, the answer alone is not.
+    write(project, evaluators, models="dict(type='ScriptedModel', abbr='fake', default='It is 4')")
+    gates = ("--gate", "number.drop < 10pt @95%", "--gate", "drop < 10pt @95%", "--gate", "number.each >= 1 of 1")
+    done = project.run("run", "eval.py", "--baseline", "all.json", *gates)
+    assert done.returncode == 1
+    for verdict in (
+        "ok    number.drop < 10pt @95%  fake/sums (number)  +0.0 points",
+        "ok    number.each >= 1 of 1  fake/sums  40 of 40 samples keep to it",
+        "ok    no significant drop  fake/sums (number)  exact_match +0.0 points",
+        "ok    no significant drop  fake/sums (letters)  bleu +0",
+        "FAIL  drop < 10pt @95%  fake/sums  +100.0 points",
+        "FAIL  no significant drop  fake/sums  accuracy -100.0 points",
+    ):
+        assert verdict in done.stdout
+    wrong = project.run("run", "eval.py", "--baseline", "all.json", "--gate", "strict.drop < 10pt @95%")
+    assert "no dataset that it concerns has a further evaluator 'strict'" in wrong.stderr
+    assert "further evaluators are number, letters" in wrong.stderr
+
+
 def test_a_model_that_others_are_compared_with_has_the_scores_of_the_other_evaluators(project: Project) -> None:
     pairs = f"""dict(type='PairwiseEvaluator', judge_cfg={JUDGE}, baseline=dict(model='other'),
         prompt_template=dict(type='PromptTemplate', template='{{prediction}} or {{prediction2}}'))"""

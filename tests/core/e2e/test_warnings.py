@@ -70,18 +70,6 @@ def test_a_clean_config_is_quiet(project: Project) -> None:
     assert "WARNING" not in project.run("run", "eval.py").stderr
 
 
-def test_check_proves_that_no_prompt_tells_its_answer(project: Project) -> None:
-    project.write_data()
-    raw = "dict(type='RawPromptTemplate', messages=[dict(role='user', content='{question} Is it {answer}?')])"
-    leaking = DATASET.replace("dict(type='PromptTemplate', template='{question}\\nAnswer: {answer}')", raw)
-    project.write_config(datasets=leaking)
-    done = project.run("check", "eval.py")
-    assert done.returncode == 2
-    assert "the prompt tells the answer: it changes with the gold in column 'answer'" in done.stderr
-    assert "eval.py:" in done.stderr
-    assert "8 of 8 samples" in done.stderr
-
-
 def test_check_finds_questions_among_their_own_examples(project: Project) -> None:
     project.write_data()
     shots = DATASET.replace(

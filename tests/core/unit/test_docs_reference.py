@@ -101,7 +101,7 @@ def test_modules_and_names_that_pages_mention_are_there() -> None:
 
 
 def find_dotted(name: str) -> object:
-    """Return the module of a dotted name, or what the name in it stands for; None if there is none."""
+    """Return the module of a dotted name, or what the name in it means; None if there is none."""
     try:
         return pkgutil.resolve_name(name)
     except (AttributeError, ImportError):

@@ -210,7 +210,7 @@ def test_what_a_room_offers_is_in_it_and_no_file_hides_it() -> None:
     for room in sorted(ROOMS):
         folder = MODULES[room].parent
         assert {home for home in homes(room).values() if not home.startswith(room)} <= {"typing", "ais_prompt.rooms"}
-        # Once a file is imported it stands in the place of a name that it shares.
+        # Once a file is imported it takes the place of a name that it shares.
         assert not homes(room).keys() & {path.stem for path in folder.iterdir()}
 
 

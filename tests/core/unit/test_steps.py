@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ais_prompt import check
+from ais_prompt.checks import check_plan
+from ais_prompt.comparison import paired
 from ais_prompt.config import find_shipped, list_shipped, load_config
 from ais_prompt.data import find_data, require_data
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import STEPS, Step
+from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
+from ais_prompt.types import Prediction, RunSpec
 from tests.support.cli import run_in_new_process
+from tests.support.parts import dataset_spec, write_rows
 
 MANIFEST = """
-from ais_prompt.extension import Extension
+from ais_prompt.extension import Extension, GateEntry
 
 EXTENSION = Extension(
-    options={"config": {"--strange": "acts:strange_option"}},
+    options={
+        "config": {"--strange": "acts:strange_option"},
+        "scored": {"--stranger": "acts:stranger_option"},
+        "compare": {"--strangely": "acts:strangely_option"},
+    },
+    gates={"strangest": GateEntry("acts:decide", "acts:fault")},
     variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
+        "audit": "acts:audit",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
+        "check": "acts:check",
+        "beside_scores": "acts:beside_scores",
         "command_line": "acts:command_line",
         "compare": "acts:compare",
+        "compare_within": "acts:compare_within",
+        "compared_variants": "acts:compared_variants",
         "config_trees": "acts:config_trees",
         "entries": "acts:entries",
         "find_data": "acts:find_data",
@@ -36,8 +53,11 @@ EXTENSION = Extension(
         "foreign_name": "acts:foreign_name",
         "known_values": "acts:known_values",
         "model": "acts:model",
+        "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
         "pages": "acts:pages",
+        "rate": "acts:rate",
+        "print_question": "acts:print_question",
         "shown": "acts:shown",
         "source": "acts:source",
         "status": "acts:status",
@@ -51,16 +71,38 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.checks import PromptWarning
+from ais_prompt.comparison import FurtherComparison
 from ais_prompt.config import ConfigTree, Note
 from ais_prompt.errors import ConfigError
 from ais_prompt.store import RunFolder, read_predictions
+from ais_prompt.types import Verdict
 
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
+stranger_option = click.option("--stranger", metavar="WORD")
+strangely_option = click.option("--strangely", is_flag=True)
+
+
+def decide(gates, root, options):
+    return [Verdict(gate.text, root.parent.name, True, f"{options['stranger']} decides") for gate in gates]
+
+
+def fault(spec):
+    return ("a strange name", "call it another") if spec.name == "strange" else None
 
 
 def array_index(environment):
     return None
+
+
+class Audit:
+    def lines(self):
+        return ["a stranger audits"]
+
+
+def audit(plan):
+    return [Audit() for dataset in plan.scorings]
 
 
 def begin(folder, plan, mode):
@@ -71,8 +113,39 @@ def benchmarks():
     return "Strange benchmarks", []
 
 
+def check(dataset, examples, faults):
+    if dataset.data.test[0].gold == "strange":
+        faults.note(ConfigError("the first gold is strange", fix="correct it"), dataset.spec.reader.where)
+    return [PromptWarning("a stranger looked at the data", dataset.spec.reader.where, "look yourself")]
+
+
+def beside_scores(root, plan, options, console):
+    def show():
+        print("beside the scores", len(plan.tasks), options)
+
+    return FurtherComparison({}, show, False)
+
+
 def compare(before, after):
     return None
+
+
+def compare_within(values):
+    def show():
+        print("within", values["run"])
+
+    return FurtherComparison({}, show, True) if values["strangely"] else None
+
+
+def compared_variants(root, holdout):
+    return []
+
+
+def print_question(samples, console, origins):
+    if origins:
+        return None
+    print("strangely asked", [sample[0].dataset for sample in samples])
+    return True
 
 
 def entries(name):
@@ -112,12 +185,20 @@ def model(spec, built):
     return None
 
 
+def near_copies(texts, others):
+    return [(texts.index("strange"), others.index("as strange"))]
+
+
 def open_log(path):
     return None
 
 
 def pages(*args):
     return {}
+
+
+def rate(battles, **options):
+    return None
 
 
 def source(named):
@@ -194,6 +275,40 @@ def test_names_of_a_stranger_are_answered(stranger: Path) -> None:
     assert first_answer("foreign_name", "option", "--strange", ["b", "a"]).fix == "write one of ['a']"
 
 
+def test_a_stranger_looks_at_the_data(stranger: Path, tmp_path: Path) -> None:
+    spec = dataset_spec(tmp_path / "data")
+    for gold, faults in {"2": [], "strange": ["the first gold is strange"]}.items():
+        write_rows(tmp_path / "data/test.jsonl", [{"question": "1+1=?", "answer": gold}])
+        plan = Plan(RunSpec("run", (), (spec,), tmp_path, None, {}))
+        found = check_plan(plan, lambda path: path, thorough=True)
+        assert [fault.what for fault in found.faults] == faults
+        [warning] = [one for one in found.warnings if "stranger" in one.what]
+        assert (warning.where, warning.fix) == (spec.reader.where, "look yourself")
+
+
+def test_a_stranger_pairs_samples_of_logs(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ais_prompt.steps.shipped", dict)
+    sides = ("same", "strange", "why"), ("as strange", "same", "other")
+    before, after = ({text: Prediction(text, 0, text, "", None, ()) for text in side} for side in sides)
+    found = paired(before, after, same_dataset=False)
+    assert (found.names, found.near) == ({"same": "same", "strange": "as strange"}, [("strange", "as strange")])
+
+
+def test_a_stranger_audits(stranger: Path) -> None:
+    dataset = {
+        "type": "LocalDataset",
+        "path": str(stranger / "strange.csv"),
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "inferencer": {"type": "GenInferencer"},
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    found = check({"models": [{"type": "ScriptedModel"}], "datasets": [dataset]}, audit_scorers=True)
+    assert [line for one in found.audits for line in one.lines()].count("a stranger audits") == 1
+
+
 @pytest.mark.process
 def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     template = "dict(type='PromptTemplate', template='{question}')"
@@ -203,16 +318,24 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
     commands = [
         "run --help-all",
-        "view-prompt --odd strange.csv",
+        "view-prompt --odd strange.csv --origins",
         "check eval.py",
-        "run eval.py",
+        "run eval.py --stranger me --gate 'strangest >= 3'",
+        "run eval.py --set run_name=strange --gate 'strangest >= 3'",
+        "compare eval --strangely",
+        "view-prompt eval.py",
         "describe STRANGE_HOME",
     ]
-    shown = run_in_new_process([line.split() for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, described = (done.stdout + done.stderr for done in shown)
+    shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
+    helped, viewed, checked, asked, named, compared, again, described = (done.stdout + done.stderr for done in shown)
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
     assert "d: strangeness" in asked
     assert "25.0 %" in asked
+    assert "beside the scores 1 {'stranger': 'me'}" in asked
+    assert "ok    strangest >= 3  eval  me decides" in asked
+    assert "a strange name" in named
+    assert "within eval" in compared
+    assert "strangely asked ['d']" in again
     assert "where the stranger lives" in " ".join(described.split())

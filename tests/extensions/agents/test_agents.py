@@ -74,6 +74,18 @@ def test_a_function_is_an_agent_and_fails_alone(tmp_path: Path, kind: str) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_what_an_agent_asks_is_known_only_when_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN, "utf-8")
+    (tmp_path / "rows.jsonl").write_text('{"question": "a", "answer": "yes"}\n' * 3, "utf-8")
+    agent = "type='FunctionAgentModel', function='own.answer', price=dict(input=1e6, output=1)"
+    (tmp_path / "config.py").write_text(CONFIG.format(agent=agent, n=2), "utf-8")
+    checked = " ".join(run_cli("check", "config.py", folder=tmp_path).stdout.split())
+    assert "3 questions, at least 6 requests, at least 6 tokens in, at least 6.00" in checked
+    assert "what an agent asks is known only when it runs" in checked
+    [found] = json.loads(run_cli("check", "config.py", "--json", folder=tmp_path).stdout)["estimates"]
+    assert (found["requests"], found["is_least"]) == (6, True)
+
+
 def test_only_a_function_with_a_proxy_is_an_agent() -> None:
     models = [
         {"type": "FunctionModel", "proxy": False, "function": "own.f"},

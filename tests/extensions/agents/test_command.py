@@ -107,6 +107,25 @@ def test_a_row_brings_files_and_what_is_left_is_kept(tmp_path: Path) -> None:
     assert files == {"large.bin": (500_000, None), "out.txt": (6, "hello!")}
 
 
+def test_a_file_that_has_changed_is_given_to_the_agent_again(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.txt").write_text("hello")
+    rows = [{"question": "files", "files": {"in.txt": {"path": str(tmp_path / f"{n}.txt")}}} for n in (1, 2)]
+    write(tmp_path, rows, SCRIPT)
+
+    def asked() -> str:
+        done = run_cli("run", "config.py", "-w", "out", "-r", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        [path] = tmp_path.glob("out/**/predictions/agent/tasks.jsonl")
+        left = [Prediction.from_json(json.loads(line)).completions[0].files for line in path.read_text().splitlines()]
+        return " ".join(str(file.text) for files in left for file in files if file.name == "out.txt")
+
+    assert run_cli("run", "config.py", "-w", "out", folder=tmp_path).returncode == 0
+    assert asked() == "hello! hello!"
+    (tmp_path / "2.txt").write_text("good day")
+    assert asked() == "hello! good day!"
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [({"../x": "a"}, "outside"), ("no json", "holds no files"), ({"x": {"path": "nowhere"}}, "cannot be read")],

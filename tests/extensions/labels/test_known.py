@@ -100,3 +100,22 @@ def test_scores_by_labels_are_no_verdicts_that_labels_correct(run: RunFolder) ->
     before = measured()
     row(run)
     assert measured() == before
+
+
+def test_gates_limit_the_score_by_labels(run: RunFolder) -> None:
+    def gated(*gates: str) -> tuple[int, str]:
+        options = [part for gate in gates for part in ("--gate", gate)]
+        done = run_cli("score", "latest", "--max-failures", "20", *options, folder=run.root.parents[2])
+        return done.returncode, done.stdout + done.stderr
+
+    code, shown = gated("label >= 50%")
+    assert code == 1, shown
+    assert "FAIL  label >= 50%" in shown
+    label(run, "anna", {place: place < 15 for place in range(20)})
+    code, shown = gated("label >= 70%", "d: label >= 50% @95%")
+    assert code == 0, shown
+    assert "ok    label >= 70%  m/d  75.0 %" in shown
+    assert "ok    d: label >= 50% @95%  m/d  75.0 %, with 95 % confidence at least 54.4 %" in shown
+    code, shown = gated("label >= 80%")
+    assert code == 1, shown
+    assert gated("labels >= 70%")[0] == 2

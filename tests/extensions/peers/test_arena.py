@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.extensions.peers.arena import ALL, tables
+from ais_prompt.extensions.peers.arena import ALL, style_control, tables
 from ais_prompt.extensions.peers.code.running import judged_verdict
 from ais_prompt.extensions.peers.tables import RatingOptions
 
@@ -56,3 +56,9 @@ def test_an_interval_contains_its_rating() -> None:
     assert own.rating_q025 is not None
     assert own.rating_q975 is not None
     assert own.rating_q025 < own.rating < own.rating_q975
+
+
+def test_the_covariates_of_style() -> None:
+    relative = style_control([[3, 1], [0, 1]], [[0, 1], [1, 1]], standardize=False)
+    assert relative.tolist() == [[0.75, 0.0], [-0.5, 0.0]]
+    assert style_control([[3, 1], [0, 1]], [[0, 1], [1, 1]]).tolist() == [[1.0, 0.0], [-1.0, 0.0]]

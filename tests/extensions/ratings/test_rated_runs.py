@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.ratings.stored_battles import battles_of
-from ais_prompt.metrics import Battle, fit_ratings
-from ais_prompt.store import RunFolder, locate_run
+from ais_prompt.extensions.ratings.battles import Battle
+from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
+from ais_prompt.extensions.ratings.stored_battles import STYLES, battles_of, style_counts
+from ais_prompt.store import RunFolder, locate_run, read_details
 from tests.support.cli import run_cli
+from tests.support.servers import MockServer
 from tools.chromium import Page
 
 PARTS = """
@@ -114,6 +116,26 @@ def test_the_ratings_are_those_of_the_verdicts(folder: Path) -> None:
     assert {one["model"]: one["rating"] for one in found["ratings"]["models"]} == pytest.approx(expected, abs=1e-6)
 
 
+def test_covariates_of_the_answers(folder: Path) -> None:
+    run(folder, ALL)
+    for option, names in (("--length", ["length"]), ("--style", list(STYLES))):
+        shown = run_cli("ratings", "latest", "--json", option, folder=folder)
+        [found] = json.loads(shown.stdout)["datasets"]
+        assert [one["name"] for one in found["ratings"]["effects"]] == ["first position", *names]
+        known = {one["name"] for one in found["ratings"]["effects"] if one["value"] is not None}
+        assert known == {"first position", "length"}  # the answers have no Markdown
+    both = run_cli("ratings", "latest", "--length", "--style", folder=folder)
+    assert "--length and --style are two ways to control for length" in both.stderr
+
+
+def test_markdown_is_counted_as_arena_hard_counts_it() -> None:
+    text = (
+        "# Plan\n\n 1. **first** and __second__\n   * third\n- fourth\n#no header\n```\n# code\n- code\n```\n2.no item"
+    )
+    assert style_counts(text) == (len(text), 1, 3, 2)
+    assert style_counts("") == (0, 0, 0, 0)
+
+
 def test_only_the_pairs_of_a_model_that_is_added_are_asked(folder: Path) -> None:
     run(folder, ALL[:2])
     shown = run(folder, ALL, "all", "-r")
@@ -140,6 +162,73 @@ def test_an_answer_in_which_nothing_is_found_loses(folder: Path) -> None:
     silent = [one for one in battles.battles if "silent" in (one.first, one.second)]
     assert len(silent) == 24 * 2 * 2
     assert {one.points for one in silent if one.first == "silent"} == {0.0}
+
+
+SEVERAL = """
+def answered(name):
+    count = {}
+    def answer(prompt):
+        count[prompt] = number = count.get(prompt, -1) + 1
+        return 'x' * ({'weak': 1, 'fair': 2, 'good': 4}[name] + (number * 2 + int(prompt[1:])) % 6)
+    return answer
+
+weak, fair, good = map(answered, ('weak', 'fair', 'good'))
+"""
+
+
+def run_with_three_answers(folder: Path, model: str, *options: str, code: int = 0) -> str:
+    """Ask each question three times; the first model of the config is replaced."""
+    (folder / "parts.py").write_text(PARTS + SEVERAL)
+    config = CONFIG.format(models=ALL, baseline="'all'").replace("abbr='facts'", "abbr='facts', n=3")
+    (folder / "e.py").write_text(f"{config}\nmodels[0] = {model or 'models[0]'}\n")
+    done = run_cli("run", "e.py", *options, folder=folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def answers_of(folder: Path) -> dict[str, list[list[Any]]]:
+    return {
+        path.parent.name: [json.loads(line)["prediction"] for line in path.read_text().splitlines()]
+        for path in latest(folder).root.glob("predictions/*/facts.jsonl")
+    }
+
+
+def test_of_several_answers_each_meets_that_of_the_same_number(folder: Path) -> None:
+    shown = run_with_three_answers(folder, "")
+    assert f"{24 * 3 * 3 * 2} verdicts about 24 questions" in shown
+    answers, wins = answers_of(folder), dict.fromkeys(ALL, 0.0)
+    for number in range(24):
+        for repeat in range(3):
+            for own in ALL:
+                for other in set(ALL) - {own}:
+                    first, second = (len(answers[name][number][repeat]) for name in (own, other))
+                    first, second = (second, first) if number % 6 == 5 else (first, second)
+                    wins[own] += 0.5 if first == second or number % 7 == 3 else float(first > second)
+    assert scores(folder) == pytest.approx({name: points / (24 * 3 * 2) for name, points in wins.items()})
+    [battles] = battles_of(latest(folder))
+    means = dict.fromkeys(ALL, 0.0)
+    for one in battles.battles:
+        means[one.first] += one.points
+        means[one.second] += 1 - one.points
+    assert means == pytest.approx({name: 2 * points for name, points in wins.items()})  # both orders
+
+
+def test_an_answer_of_several_that_failed_takes_no_part(folder: Path, server: MockServer) -> None:
+    server.follow({"requests": [5], "status": 400}, {"answer": "xxx"})
+    weak = f"dict(type='OpenAIChatModel', abbr='weak', model='m', base_url={server.base_url!r}, api_key=None)"
+    run_with_three_answers(folder, weak, "--max-failures", "1")
+    failed = [
+        (row, place)
+        for row, each in enumerate(answers_of(folder)["weak"])
+        for place, one in enumerate(each)
+        if one is None
+    ]
+    assert len(failed) == 1
+    [battles] = battles_of(latest(folder))
+    assert len(battles.battles) == 24 * 3 * 3 * 2 - 2 * 2
+    for model, lost in (("weak", 1), ("good", 0)):
+        details = list(read_details(latest(folder).results(model, "facts")))
+        assert sum(one.status == "failed" for each in details for one in each.repeats) == lost
 
 
 @pytest.mark.parametrize(

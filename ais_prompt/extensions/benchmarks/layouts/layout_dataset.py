@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +22,7 @@ from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
 from ais_prompt.parts import exception_line
 from ais_prompt.registry import READERS
-from ais_prompt.utils import listed
+from ais_prompt.utils import listed, nearest
 
 
 @READERS.register_module()
@@ -154,8 +153,8 @@ class BenchmarkDataset:
 def _layout(loader: str) -> Layout:
     if loader in LAYOUTS:
         return LAYOUTS[loader]
-    near = difflib.get_close_matches(loader, LAYOUTS, n=1)
-    fix = f"did you mean {near[0]!r}?" if near else f"known ones: {listed(sorted(LAYOUTS))}"
+    near = nearest(loader, LAYOUTS)
+    fix = f"did you mean {near!r}?" if near else f"known ones: {listed(sorted(LAYOUTS))}"
     raise ConfigError(f"there is no layout for {loader!r}", fix=fix)
 
 

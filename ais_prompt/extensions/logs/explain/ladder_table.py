@@ -13,7 +13,7 @@ from ais_prompt.comparison import why_undivided
 from ais_prompt.extensions.logs.explain.ladder import AskedAgain, Ladder, Step
 from ais_prompt.terminal import Column, print_table
 from ais_prompt.types import prompts_to_json
-from ais_prompt.utils import counted, printable
+from ais_prompt.utils import counted, printable, without_middle
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""
@@ -179,8 +179,7 @@ def _pair_json(name: str, ladder: Ladder) -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    return without_middle(" ".join(str(value).split()), LONGEST)
 
 
 def _sureness(step: Step, ladder: Ladder) -> str:

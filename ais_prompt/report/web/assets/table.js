@@ -14,7 +14,7 @@ const COLUMNS = [
   { name: "index", title: "Row", number: true, show: (row) => String(row.index), key: (row) => row.index },
 ];
 
-/** What stands where nothing was extracted: the end of the answer, or why there is none. */
+/** What is shown where nothing was extracted: the end of the answer, or why there is none. */
 function unreadText({ unread, reason }) {
   return el("span", { class: "soft", title: plain([unread, reason].filter(Boolean).join("\n")) }, unread ? `“${plain(unread)}”` : plain(reason || say("none")));
 }

@@ -1,9 +1,9 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { scores: "Scores", ...ofTabs("title"), samples: "Samples", variants: "Variants", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
+const TABS = { scores: "Scores", ...ofTabs("title", (tab) => !tab.isBehindSamples), samples: "Samples", ...ofTabs("title", (tab) => tab.isBehindSamples), models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Whether there is something to show in a tab. */
-const HAS = { scores: () => data.scores.length, ...ofTabs("has"), samples: () => data.tasks.length || !Object.values(FURTHER).some((tab) => tab.isInstead()), variants: () => byId("panel-variants").childElementCount, models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+const HAS = { scores: () => data.scores.length, ...ofTabs("has"), samples: () => data.tasks.length || !Object.values(FURTHER).some((tab) => tab.isInstead()), models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
 
 for (const name of Object.keys(FURTHER)) {
   const panel = el("section", { id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` });

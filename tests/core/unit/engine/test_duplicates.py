@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine import Numbering, numbered
-from ais_prompt.inferencers import Conversation
+from ais_prompt.engine import Numbering
+from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.types import (
     ChatMessage,
     Completion,
@@ -33,15 +34,14 @@ def talk(prompt: Prompt, turns: int = 1, scored: str | None = None) -> Conversat
     return Prediction("id", 0, prompt, "", None, ())
 
 
-def numbers(conversation: Conversation) -> list[int]:
-    found, answers = [], None
-    while True:
-        try:
-            asked = next(conversation) if answers is None else conversation.send(answers)
-        except StopIteration:
-            return found
+def numbers(conversation: Conversation, index: int, numbering: Numbering) -> list[int]:
+    running = RunningConversation(conversation, lambda _: None, number_of=partial(numbering.number, index))
+    found = []
+    while asked := running.open_requests():
         found += [request.duplicate for request in asked]
-        answers = [Completion("x", "stop") for _ in asked]
+        for request in asked:
+            running.answer(request, Completion("x", "stop"))
+    return found
 
 
 @given(st.lists(prompts, max_size=12), st.integers(1, 3))
@@ -49,19 +49,19 @@ def test_the_number_is_that_of_earlier_conversations_with_the_same_opening(asked
     numbering, seen = Numbering(len(asked)), Counter[str]()
     found = []
     for index, prompt in enumerate(asked):
-        found.append(numbers(numbered(talk(prompt, turns), index, numbering)))
+        found.append(numbers(talk(prompt, turns), index, numbering))
         assert found[index] == [seen[digest(prompt_to_json(prompt))]] * turns
         seen[digest(prompt_to_json(prompt))] += 1
     # Started again in another order, each keeps its number.
     for index, prompt in reversed(list(enumerate(asked))):
-        assert numbers(numbered(talk(prompt, turns), index, numbering)) == found[index]
+        assert numbers(talk(prompt, turns), index, numbering) == found[index]
 
 
 def test_texts_that_are_scored_after_one_prompt_are_no_duplicates() -> None:
     numbering = Numbering(3)
-    found = [numbers(numbered(talk("a", scored=text), index, numbering)) for index, text in enumerate("xyx")]
+    found = [numbers(talk("a", scored=text), index, numbering) for index, text in enumerate("xyx")]
     assert found == [[0], [0], [1]]
 
 
 def test_a_conversation_that_asks_nothing_is_over_at_once() -> None:
-    assert numbers(numbered(talk("a", turns=0), 0, Numbering(1))) == []
+    assert numbers(talk("a", turns=0), 0, Numbering(1)) == []

@@ -1,4 +1,4 @@
-"""A run is finished only if each sample has an answer or a failure, and one that stands still names its samples."""
+"""A run is finished only if each sample has an answer or a failure; one without progress names its samples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any, cast
 import pytest
 
 import ais_prompt
-from ais_prompt.engine import Standstill, TaskJob, engine
-from ais_prompt.models import ScriptedModel
+from ais_prompt.engine import Standstill, TaskJob, endpoint
+from ais_prompt.models import AsyncModel, ScriptedModel
 from ais_prompt.types import Completion, Request
 
 CONFIG: dict[str, Any] = {
@@ -36,15 +36,15 @@ CONFIG: dict[str, Any] = {
 
 def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = engine._complete
+    answer = endpoint._complete
 
-    async def complete(opened: Any, request: Request, job: TaskJob, row: int | None) -> Completion:
+    async def complete(opened: Any, model: AsyncModel, request: Request, job: TaskJob) -> Completion:
         if any(sum_ in str(request.prompt) for sum_ in ("2+2", "5+5")):
             raise asyncio.CancelledError  # as if the engine itself had a bug
-        return await answer(opened, request, job, row)
+        return await answer(opened, model, request, job)
 
     with monkeypatch.context() as broken:
-        broken.setattr(engine, "_complete", complete)
+        broken.setattr(endpoint, "_complete", complete)
         run = ais_prompt.run(CONFIG, quiet=True, report=False)
     [error] = map(str, run.errors.values())
     assert "6 samples were to be asked, and 4 were answered or failed" in error
@@ -91,7 +91,7 @@ def test_a_run_that_stands_still_names_its_samples_once(caplog: pytest.LogCaptur
             "[app/sums] no answer for 5 minutes; waiting for the rows 3, 7, 9, 11, 12, … and 1 more. "
             "Ctrl-C and -r keep the answers so far"
         ]
-        hangs.last_change = 440.0  # an answer came, and then it stands still again
+        hangs.last_change = 440.0  # an answer came, and then none for a while
         standstill.look(740.0)
     assert [record.message.split("]")[0] for record in caplog.records] == ["[app/sums", "[app/sums", "[app/quick"]
 

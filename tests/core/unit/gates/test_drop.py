@@ -58,6 +58,20 @@ def test_models_may_have_other_names_if_each_run_has_one() -> None:
     assert [v.passed for v in check_baseline(several, run(task(9, 1)))] == [False, True]
 
 
+def test_scores_of_further_evaluators_are_held_to_their_own() -> None:
+    further = replace(task(90, 10, metric="exact_match"), evaluator="exact")
+    worse = replace(task(70, 30, metric="exact_match"), evaluator="exact")
+    same, dropped = check_baseline(run(task(90, 10), further), run(task(90, 10), worse))
+    assert (same.subject, same.passed) == ("m/d", True)
+    assert (dropped.subject, dropped.passed) == ("m/d (exact)", False)
+    # A baseline of an earlier version has none; a run that lost one shows nothing.
+    [verdict] = check_baseline(run(task(90, 10)), run(task(90, 10), further))
+    assert verdict.passed
+    missing, _ = check_baseline(run(task(90, 10), further), run(task(90, 10)))
+    assert missing.inconclusive
+    assert (missing.subject, "not in the run" in missing.found) == ("m/d (exact)", True)
+
+
 @pytest.mark.parametrize(
     ("after", "words"),
     [

@@ -54,9 +54,9 @@ def scientific(form: str) -> Spelling:
     return write
 
 
-PLAIN = grouped("")
+UNGROUPED = grouped("")
 SPELLINGS: dict[str, Spelling] = {
-    "digits": PLAIN,
+    "digits": UNGROUPED,
     "decimal point": grouped("", "."),
     "decimal comma": grouped("", ","),
     "1,234": grouped(","),
@@ -74,9 +74,9 @@ SPELLINGS: dict[str, Spelling] = {
     r"\$": around(r"\$", "", grouped(",", ".")),
     "€": around("€", "", grouped(".", ",")),
     " €": around("", " €", grouped("", ",")),
-    "£": around("£", "", PLAIN),
-    "￥": around("￥", "", PLAIN),
-    "%": around("", "%", PLAIN),
+    "£": around("£", "", UNGROUPED),
+    "￥": around("￥", "", UNGROUPED),
+    "%": around("", "%", UNGROUPED),
     " %": around("", " %", grouped("", ",")),
     "½": lambda number, _: (f"{number}½", number + Decimal("0.5")),
     "¾": lambda number, _: (f"{number} ¾", number + Decimal("0.75")),

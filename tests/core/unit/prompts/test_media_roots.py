@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.prompts import ChatTemplate, MediaRoots, MMPromptTemplate, PromptBuilder, RawPromptTemplate
+from ais_prompt.prompts import ChatTemplate, MediaRoots, MMPromptTemplate, PromptBuilder, PromptList, RawPromptTemplate
 from ais_prompt.types import Sample
 from tests.support.media import PNG
 
@@ -122,7 +122,8 @@ def test_parts_of_other_types_are_looked_at_as_well(roots: MediaRoots, sent: dic
 
 
 def test_a_text_may_begin_with_an_address(roots: MediaRoots) -> None:
-    roots.check_items(["https://example.org is", {"role": "user", "content": "https://example.org"}], 3)
+    prompt = PromptList(["https://example.org is", {"role": "user", "content": "https://example.org"}])
+    roots.check_prompt(prompt, 3)
     roots.check_parts([{"type": "text", "text": "https://example.org", "image_url": None}], 3)
 
 

@@ -27,7 +27,8 @@ decodings = st.one_of(
 prompts = texts | st.lists(st.builds(ChatMessage, texts, texts), max_size=2).map(tuple)
 numbers = st.integers(0, 9)
 steps = st.none() | numbers
-requests = st.builds(Request, texts, prompts, decodings, turn=numbers, repeat=numbers, duplicate=numbers, step=steps)
+counts = {"turn": numbers, "repeat": numbers, "duplicate": numbers, "step": steps}
+requests = st.builds(Request, texts, prompts, decodings, brought=texts, **counts)
 
 
 @given(identity=st.dictionaries(texts, texts | st.integers()), asked=st.lists(requests, max_size=4))
@@ -45,6 +46,7 @@ def test_a_key_is_the_digest_of_model_and_request(identity: dict[str, object], a
         replace(REQUEST, turn=0),
         replace(REQUEST, repeat=0),
         replace(REQUEST, duplicate=1),
+        replace(REQUEST, brought="12ab"),
         replace(REQUEST, decoding=Decoding(max_out_len=9)),
         replace(REQUEST, decoding=Decoding(max_out_len=8, temperature=0.0)),
         replace(REQUEST, decoding=Decoding(max_out_len=8, stop=("\n",))),

@@ -230,6 +230,13 @@ def test_errors_are_of_the_tree_and_say_what_to_do(name: str) -> None:
     assert "fix: " in "\n".join(caught.value.lines())
 
 
+def test_a_method_says_which_extension_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ais_prompt.steps.extensions", list)
+    monkeypatch.setattr("ais_prompt.extension.shipped", dict)
+    with pytest.raises(ais_prompt.ConfigError, match="the extension 'variants' compares variants, and is not here"):
+        ais_prompt.Run(tmp_path).variants()
+
+
 def test_errors_and_records_hold_no_secrets() -> None:
     secret = "sk-abcdefghijklmnopqrstuvwxyz"
     own = config(api_key=secret)

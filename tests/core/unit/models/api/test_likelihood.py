@@ -12,7 +12,16 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models import PROBE, REMEMBERED, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.testing.scoring import LetterModel
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
+from ais_prompt.types import (
+    ChatMessage,
+    Completion,
+    Failure,
+    Likelihood,
+    LikelihoodQuery,
+    Prompt,
+    Request,
+    ServerFailure,
+)
 from tests.support.servers import ROOT, MockServer
 
 pytestmark = pytest.mark.process
@@ -249,7 +258,8 @@ def test_a_lasting_failure_is_that_of_one_text(server: MockServer) -> None:
     bad, good = asyncio.run(
         asked(completions(server), ("It is long", LikelihoodQuery()), ("It is so", LikelihoodQuery()))
     )
-    assert bad.failure == Failure("too_long", f"maximum context length is 4 Bearer *** ({server.base_url}/completions)")
+    words, url = "maximum context length is 4 Bearer ***", server.base_url
+    assert bad.failure == ServerFailure("too_long", f"{words} ({url}/completions)", words=words, address=url)
     assert good.likelihood is not None
 
 

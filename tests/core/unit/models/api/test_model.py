@@ -20,7 +20,7 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models import AsyncModel, BatchModel, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.registry import MODELS
-from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, ServerFailure, Usage
 from tests.support.servers import MockServer, mock_server
 from tests.support.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
 
@@ -203,7 +203,9 @@ def test_lasting_failures_are_not_retried(server: MockServer, status: int, kind:
 def test_a_too_long_prompt_has_its_own_kind(server: MockServer) -> None:
     words = "This model's maximum context length is 8 tokens"
     server.follow({"status": 400, "body": {"error": {"message": words, "code": "context_length_exceeded"}}})
-    assert failure_of(chat(server)) == Failure("too_long", f"{words} ({server.base_url}/chat/completions)")
+    url = server.base_url
+    message = f"{words} ({url}/chat/completions)"
+    assert failure_of(chat(server)) == ServerFailure("too_long", message, words=words, address=url)
 
 
 def test_variables_of_the_chat_template_are_sent(server: MockServer) -> None:

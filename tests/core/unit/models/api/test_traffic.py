@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import Attempt, Dispatcher, Limits, OpenAIChatModel, Retry, Transport
-from ais_prompt.models.api import asking
+from ais_prompt.models.api import outage
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
 from tests.support.servers import MockServer, mock_server
 from tests.support.simulated import SimulatedServer, VirtualLoop, dispatcher_of
@@ -222,7 +222,7 @@ def test_an_outage_costs_no_answer(
     concurrency: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     number = 60 + 60 * concurrency  # too many to be over before the server stops
-    monkeypatch.setattr(asking, "FIRST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(outage, "FIRST_PAUSE_SECONDS", 0.1)
     with mock_server(latency=0.02) as server:
         port = int(server.base_url.split(":")[2].split("/")[0])
 

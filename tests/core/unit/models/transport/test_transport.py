@@ -29,7 +29,7 @@ from ais_prompt.models import (
     request_headers,
     without_login,
 )
-from ais_prompt.types import Failure
+from ais_prompt.types import Failure, ServerFailure
 from tests.support.waiting import WATCHDOG_SECONDS
 
 if sys.version_info >= (3, 14):
@@ -336,7 +336,8 @@ def test_an_unreachable_server_is_named(client: str) -> None:
             await transport.close()
 
     failure = against(FakeServer([]), work)
-    assert failure == Failure("unreachable", "Connection refused (http://127.0.0.1:1/v1/x)")
+    assert failure == ServerFailure.of("unreachable", "Connection refused", "http://127.0.0.1:1/v1/x")
+    assert failure.message == "Connection refused (http://127.0.0.1:1/v1/x)"
 
 
 def test_a_query_and_unicode_characters_reach_the_server(client: str) -> None:
@@ -399,7 +400,8 @@ class TestProxies:
                 await transport.close()
 
         failure = against(FakeServer([b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n"]), work)
-        assert failure == Failure("unreachable", "the proxy refuses: 407 Who are you (https://far.test/v1/x)")
+        words = "the proxy refuses: 407 Who are you"
+        assert failure == ServerFailure.of("unreachable", words, "https://far.test/v1/x")
 
     def test_which_proxy_is_meant(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ALL_PROXY", "http://all.test:1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.judges import RubricEvaluator, question_id
+from ais_prompt.judges import question_id
 from ais_prompt.report import Judgement, SampleChunk, ServedReport, judgement_places, read_judgements
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
@@ -69,23 +69,37 @@ def test_a_judgement_of_another_answer_has_no_verdict(tmp_path: Path) -> None:
     assert found.verdict_of(None, ANSWER) == (None, False)
 
 
-def test_a_reply_has_what_it_says_of_each_criterion() -> None:
-    votes = {True: '{"1": true, "2": "partly", "4": 9}', False: '{"1": true, "4": 9}'}
-    texts: list[str | dict[str, Any]] = ["Names it", "Explains it", "Is short", {"criterion": "Clear", "scale": [1, 5]}]
-    clear = "Clear (a number from 1 to 5)"
-    for together, vote in votes.items():
-        rubric = RubricEvaluator(texts, together=together, partly=0.5)
-        score = SampleScore("id0", "failed", "an answer", "gold", verdicts=(JudgeVerdict("one", vote),))
-        names = [question_id(score, part=part) for part in rubric.parts("gold")]
+class Asking:
+    """Asks about three parts of an answer, in a question about all or in a question about each."""
+
+    def __init__(self, *, together: bool) -> None:
+        self._together = together
+
+    def parts(self, gold: Any) -> list[dict[str, Any]]:
+        return [{"asked": f"all of {gold}"}] if self._together else [{"asked": one} for one in "abc"]
+
+    def marks(self, vote: str | float | None, gold: Any) -> list[float | None]:
+        return [float(one in str(vote)) for one in "abc"]
+
+    def said(self, vote: str | float | None, gold: Any) -> list[tuple[str, Any]]:
+        return [(one, one in str(vote)) for one in "abc"]
+
+    def marks_by_name(self, answer: SampleScore) -> dict[str, float]:
+        return {}
+
+
+def test_a_reply_has_what_it_says_of_each_part() -> None:
+    for together in (True, False):
+        asking = Asking(together=together)
+        score = SampleScore("id0", "failed", "an answer", "gold", verdicts=(JudgeVerdict("one", "ac"),))
+        names = [question_id(score, part=part) for part in asking.parts("gold")]
         replies = [Judgement("one", Prediction(name, 0, "?", "", None, ())) for name in names]
-        said = [one.said_of_criteria(score, ANSWER, rubric) for one in replies]
+        said = [one.said_of_parts(score, ANSWER, asking) for one in replies]
+        each = [("a", True), ("b", False), ("c", True)]
+        assert said == ([each] if together else [[one] for one in each])
         assert {one.verdict_of(score, ANSWER)[1] for one in replies} == {False}
-        if together:
-            assert said == [[("Names it", True), ("Explains it", "partly"), ("Is short", None), (clear, None)]]
-        else:
-            assert said == [[("Names it", True)], [("Explains it", None)], [("Is short", None)], [(clear, None)]]
         other = Judgement("one", Prediction("id0-0123456789ab", 0, "?", "", None, ()))
-        assert other.said_of_criteria(score, ANSWER, rubric) == other.said_of_criteria(None, ANSWER, rubric) == []
+        assert other.said_of_parts(score, ANSWER, asking) == other.said_of_parts(None, ANSWER, asking) == []
 
 
 def test_a_served_sample_reads_only_the_lines_of_its_own_judgements(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Prove that prompts do not hold their gold answers, and search for what gives golds away."""

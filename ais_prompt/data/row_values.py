@@ -1,0 +1,64 @@
+"""Values of rows as people have them: texts, and lists and objects written in a text."""
+
+from __future__ import annotations
+
+import ast
+import json
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.utils import parse_written
+
+
+def value_at(row: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a column, or of a path into one: ``assert.0.value``; None where a row lacks it."""
+    if path in row:
+        return row[path]
+    value: Any = row
+    for key in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        else:
+            value = parsed(value)
+            value = (
+                value[int(key)] if isinstance(value, list | tuple) and key.isdigit() and int(key) < len(value) else None
+            )
+    return value
+
+
+def text_of(name: str, value: Any) -> str:
+    """Return a value of a row as a prompt writes it.
+
+    Raises:
+        DataError: it is an object, or a list of other things than texts and numbers.
+    """
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple) and not any(isinstance(one, Mapping | list | tuple) for one in value):
+        return "\n".join(text_of(name, one) for one in value)
+    if isinstance(value, Mapping | list | tuple):
+        what = f"{name!r} holds {json.dumps(value, ensure_ascii=False, default=str):.80}, which no prompt can write"
+        raise DataError(what, fix="write a text into the column, or name another one with --prompt")
+    return str(value)
+
+
+def parsed(value: Any) -> Any:
+    """Return what a text holds that is a list or an object in JSON, or as Python writes it; else the value itself."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return parse_written(value)
+    except ValueError:
+        try:
+            return ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: without differences of case, width and white space."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".。")
