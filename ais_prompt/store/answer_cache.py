@@ -49,7 +49,11 @@ class AnswerCache:
 
     def __len__(self) -> int:
         """Return the number of answers in the journal of the task, and in the others."""
-        return sum(len(shared.journal) for shared in (self._own, *self._others))
+        count = 0
+        for shared in (self._own, *self._others):
+            with shared.lock:
+                count += len(shared.journal)
+        return count
 
     def get(self, key: str, request: Request) -> Completion | None:
         """As `Journal.get`. The answer to another task is kept in the journal of this task, too."""
