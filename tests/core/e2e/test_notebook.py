@@ -46,6 +46,7 @@ def config(delay):
 """
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_its_cells_return() -> None:
     assert [cell.get("outputs", []) for cell in executed().cells] == [
         cell.get("outputs", []) for cell in nbformat.read(NOTEBOOK, as_version=4).cells

@@ -194,7 +194,14 @@ BOMBS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("write", "said"), BOMBS.values(), ids=BOMBS)
+LARGE = ("many filters", "many evaluations", "many options", "many metrics", "many answers to one question")
+"""Logs that are read whole, which takes a second or two."""
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [pytest.param(*one, id=name, marks=[pytest.mark.slow] * (name in LARGE)) for name, one in BOMBS.items()],
+)
 def test_a_small_log_costs_little(
     write: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
