@@ -1,6 +1,6 @@
 """Measure the shape of the code: its size by room and extension, and what a run passes through.
 
-    python -m bench.shape [--tests JUNIT.xml]
+    python -m bench.shape [--street] [--tests JUNIT.xml]
 
 Size is counted in lines of code: neither blank nor comment nor docstring. What is passed through is counted in
 processes of their own, by `sys.setprofile` in all threads: functions of the package that are called, the files that
@@ -9,7 +9,8 @@ asked of the mock server: ``run --url … --data FILE``, then ``view-prompt`` of
 ``score``. One more sample costs what a run of eleven calls more often than a run of ten, in both of two repeats; those
 without a name are lambdas and, before Python 3.12, comprehensions.
 
-``--tests`` adds the tests and their seconds by folder, from a report of ``pytest --junitxml JUNIT.xml``.
+``--street`` lists the functions that one more sample costs, by file. ``--tests`` adds the tests and their seconds by
+folder, from a report of ``pytest --junitxml JUNIT.xml``.
 """
 
 from __future__ import annotations
@@ -197,8 +198,8 @@ def trace(found: Path, args: list[str]) -> int:
     return int(code)
 
 
-def show_passed() -> None:
-    """Print what the commands of the README pass through, and what one more sample does."""
+def show_passed(*, street: bool) -> None:
+    """Print what the commands of the README pass through, and what one more sample does; its functions if asked."""
     with tempfile.TemporaryDirectory() as place, mock_server() as server:
         folder = Path(place)
 
@@ -228,7 +229,12 @@ def show_passed() -> None:
             before, after = run(10).calls, run(11).calls
             more.append({function for function, count in after.items() if count > before[function]})
         warm = {(file, name) for file, name in more[0] & more[1] if not name.endswith(">")}
-        print(f"one more sample: {len(warm)} named functions in {len({file for file, _ in warm})} files")
+        files: defaultdict[str, list[str]] = defaultdict(list)
+        for file, name in sorted(warm):
+            files[str(Path(file).relative_to(PACKAGE))].append(name)
+        for file, functions in files.items() if street else ():
+            print(f"  {file}: {', '.join(functions)}")
+        print(f"one more sample: {len(warm)} named functions in {len(files)} files")
 
 
 def show_tests(report: Path) -> None:
@@ -248,6 +254,7 @@ def show_tests(report: Path) -> None:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--street", action="store_true")
     parser.add_argument("--tests", type=Path)
     parser.add_argument("--trace", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("args", nargs="*", help=argparse.SUPPRESS)
@@ -257,7 +264,7 @@ def main() -> int:
     texts = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     show_size(texts)
     show_border(texts)
-    show_passed()
+    show_passed(street=options.street)
     if options.tests:
         show_tests(options.tests)
     return 0
