@@ -9,7 +9,8 @@ asked of the mock server: ``run --url … --data FILE``, then ``view-prompt`` of
 ``score``. One more sample costs what a run of eleven calls more often than a run of ten, in both of two repeats; those
 without a name are lambdas and, before Python 3.12, comprehensions.
 
-``--street`` lists the functions that one more sample costs, by file. ``--tests`` adds the tests and their seconds by folder, from a report of ``pytest --junitxml JUNIT.xml``.
+``--street`` lists the functions that one more sample costs, by file. ``--tests`` adds the tests and their seconds by
+folder, from a report of ``pytest --junitxml JUNIT.xml``.
 """
 
 from __future__ import annotations
