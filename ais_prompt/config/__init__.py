@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.dataset_prompts import name_of_prompt
     from ais_prompt.config.differing import differing_values
     from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
+    from ais_prompt.config.key_tables import KeyTable, keys_of
     from ais_prompt.config.keys import (
         CONFIG,
         DATASET,
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
         TABLES,
         TEMPLATE,
         TURN,
-        KeyTable,
         SummarizerKeys,
-        keys_of,
     )
     from ais_prompt.config.literals import literals_of, parse_literal
     from ais_prompt.config.load import LoadedConfig, is_data_file, load_config, plain_config, plain_value

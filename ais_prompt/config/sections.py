@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
-from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES, KeyTable
+from ais_prompt.config.key_tables import KeyTable
+from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES
 from ais_prompt.config.parse.section import MISSING, ConfigSection, parse_struct
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
 

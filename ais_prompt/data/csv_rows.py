@@ -7,13 +7,12 @@ import io
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
-from ais_prompt.data.header import check_names, header_alone
 from ais_prompt.errors import DataError
-from ais_prompt.utils import counted
+from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
 
@@ -153,3 +152,20 @@ def _check_record(record: list[str], header: list[str], where: str) -> None:
         if 0 < header[0].count(sign) == record[0].count(sign):
             what = f"the only column is {header[0]!r}, whose parts {sign!r} seems to separate"
             raise DataError(what, where=where, fix=f"set delimiter={sign!r}")
+
+
+def check_names(header: Sequence[str], where: str) -> None:
+    """Refuse two columns of one name; columns without a name are left out.
+
+    Raises:
+        DataError: there are two.
+    """
+    named = [name for name in header if name]
+    if len(set(named)) < len(named):
+        raise DataError(f"two columns have one name: {list(header)}", where=where, fix="rename one of them")
+
+
+def header_alone(header: Sequence[str], where: str) -> DataError:
+    """Return the error for a table without rows."""
+    what = f"there is a header and no rows: {listed(header)}"
+    return DataError(what, where=where, fix="write rows below the header")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ais_prompt.data.batches import StoredBatches, store_rows
-from ais_prompt.data.header import check_names, header_alone
+from ais_prompt.data.csv_rows import check_names, header_alone
 from ais_prompt.data.sheet_scan import SheetFacts, cell_name, scan_sheet
 from ais_prompt.data.workbook import WorkbookKind, damaged_workbook, packed, unpack_workbook
 from ais_prompt.errors import DataError

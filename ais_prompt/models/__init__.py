@@ -139,6 +139,7 @@ if TYPE_CHECKING:
         PRESETS,
         ServerOptions,
         ServerToStart,
+        StartsServer,
         read_server,
     )
     from ais_prompt.models.server.started import (
@@ -149,7 +150,6 @@ if TYPE_CHECKING:
         announcements,
         list_of,
     )
-    from ais_prompt.models.server.starts import StartsServer
     from ais_prompt.models.thoughts import (
         THINK_TAGS,
         THOUGHT_FORMS,
@@ -169,7 +169,7 @@ if TYPE_CHECKING:
         refuse_too_long,
         tokenizer_digests,
     )
-    from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
+    from ais_prompt.models.transport.base import Moments, Reply, Server, Sink, Transport
     from ais_prompt.models.transport.client_option import read_client
     from ais_prompt.models.transport.credentials import (
         DEFAULT_VARIABLE,
@@ -183,7 +183,6 @@ if TYPE_CHECKING:
         resolve_fields,
         resolve_headers,
     )
-    from ais_prompt.models.transport.moments import Moments
     from ais_prompt.models.transport.network import (
         allow_connections,
         check_address,

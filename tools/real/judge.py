@@ -1,12 +1,14 @@
 """Let a small real model judge by a rubric: ``python -m tools.real.judge [--keep DIR]``.
 
 SmolLM2-135M behind llama.cpp's server follows the form that it is asked for in some of its replies only. Each of them
-must be read, or its answer must have no score and say why. Exit code 1: one is neither.
+must be read, or its answer must have no score and say why. It also rates each answer, and the ratings are weighed by
+the probabilities of its tokens. Exit code 1: something is wrong with a reply.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -37,13 +39,29 @@ CRITERIA: Final = ("The answer is correct", "The answer is polite", "The answer 
 CONFIG: Final = """
 models = [dict(type='ScriptedModel', abbr='m', answers={answers!r})]
 judge = dict(type='OpenAIChatModel', abbr='judge', model={model!r}, base_url={url!r}, api_key=None, max_out_len=120)
+rater = dict(judge, type='OpenAICompletionModel', max_out_len=3)
 datasets = [dict(type='LocalDataset', abbr=name, rows={rows!r},
     reader_cfg=dict(input_columns=['q'], output_column=None),
     infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{{q}}'),
         inferencer=dict(type='GenInferencer')),
-    eval_cfg=dict(evaluator=dict(type='RubricEvaluator', judge_cfg=judge, criteria={criteria!r}, together=together)))
-    for name, together in (('together', True), ('alone', False))]
+    eval_cfg=dict(evaluator=dict(type='RubricEvaluator', judge_cfg=judge) | rubric))
+    for name, rubric in (('together', dict(criteria={criteria!r})),
+                         ('alone', dict(criteria={criteria!r}, together=False)),
+                         ('weighted', dict(criteria={scale!r}, together=False, weighted=True, judge_cfg=rater,
+                             prompt_template=dict(type='PromptTemplate', template={rating!r}))))]
 """
+SCALE: Final = [{"criterion": "How good the answer is", "scale": [1, 5]}]
+RATING: Final = "\n\n".join(
+    f"Question: {question}\nAnswer: {answer}\nRating of the answer, from 1 to 5:{rating}"
+    for question, answer, rating in (
+        ("What is 2 + 2?", "It is 5.", " 1"),
+        ("Who wrote Hamlet?", "William Shakespeare wrote it.", " 5"),
+        ("Name a colour.", "A colour.", " 2"),
+        ("{q}", "{prediction}", ""),
+    )
+)
+"""Examples, which the model goes on with."""
+WEIGHTED: Final = "weighted"
 SECONDS: Final = 900
 
 
@@ -57,14 +75,17 @@ def main(keep: Path | None) -> None:
     with served("llama.cpp", install("llama.cpp", small_model())) as running:
         folder = judged(work, running)
     faults = [fault for name in ("together", "alone") for fault in reading_faults(folder, name)]
+    faults += weighing_faults(folder)
     click.echo("\n".join(faults) or "every reply is read, or its answer has no score and says why")
     sys.exit(bool(faults))
 
 
 def judged(work: Path, running: Running) -> RunFolder:
     """Run the config in a folder, and return the folder of the run."""
-    values = {"answers": ANSWERS, "rows": [{"q": one} for one in ANSWERS], "criteria": list(CRITERIA)}
-    (work / "config.py").write_text(CONFIG.format(**values, model=running.model, url=running.url), "utf-8")
+    values = {"answers": ANSWERS, "rows": [{"q": one} for one in ANSWERS], "criteria": list(CRITERIA), "scale": SCALE}
+    (work / "config.py").write_text(
+        CONFIG.format(**values, rating=RATING, model=running.model, url=running.url), "utf-8"
+    )
     command = [sys.executable, "-m", "ais_prompt", "run", str(work / "config.py"), "-w", str(work / "out")]
     subprocess.run([*command, "--max-failures", "100"], cwd=ROOT, check=True, timeout=SECONDS)
     return locate_run(work / "out", "latest")
@@ -89,6 +110,34 @@ def reading_faults(folder: RunFolder, dataset: str) -> Iterator[str]:
         for number, mark in plain_marks(of_answer, together=dataset == "together").items():
             if (read := marks[number - 1]) != mark:
                 yield f"{dataset} {one.sample_id}: criterion {number} is {mark}, read as {read}: {of_answer}"
+
+
+def weighing_faults(folder: RunFolder) -> Iterator[str]:
+    """Yield what is wrong with the weighted ratings, and print them."""
+    replies = {
+        one.sample_id.split("-")[0]: one for one in read_predictions(folder.judge("m").predictions("judge", WEIGHTED))
+    }
+    scores = {}
+    for one in read_details(folder.results("m", WEIGHTED)):
+        reply = replies[one.sample_id]
+        text, tokens = str(reply.prediction).strip(), reply.completions[-1].tokens
+        if text not in "".join(token.text for token in tokens):
+            yield f"{WEIGHTED} {one.sample_id}: the tokens are not those of {text!r}"
+        if (fewest := min(len(token.alternatives) for token in tokens)) < 20:
+            yield f"{WEIGHTED} {one.sample_id}: a token has {fewest} alternatives"
+        if re.fullmatch("[1-5]", text):
+            [found] = [token for token in tokens if token.text.strip() == text]
+            likely = dict.fromkeys(range(1, 6), 0.0)
+            for other, value in found.alternatives.items():
+                if other.strip() in map(str, likely):
+                    likely[int(other)] += math.exp(value)
+            expected = sum(rating * weight for rating, weight in likely.items()) / sum(likely.values())
+            if not math.isclose(one.values.get("rubric", -1), (expected - 1) / 4, abs_tol=1e-9):
+                yield f"{WEIGHTED} {one.sample_id}: {one.values} for {likely}"
+            scores[one.sample_id] = round(expected, 3)
+    click.echo(f"{WEIGHTED}: {len(replies)} replies; ratings of a digit alone, weighted: {list(scores.values())}")
+    if not scores:
+        yield f"{WEIGHTED}: no reply is a digit alone"
 
 
 def plain_marks(replies: list[str], *, together: bool) -> Mapping[int, float]:

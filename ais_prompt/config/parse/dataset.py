@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.keys import DatasetKeys, EvaluatorKeys, keys_of
+from ais_prompt.config.key_tables import keys_of
+from ais_prompt.config.keys import DatasetKeys, EvaluatorKeys
 from ais_prompt.config.parse.model import parse_model
 from ais_prompt.config.parse.section import (
     MISSING,

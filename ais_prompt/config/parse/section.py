@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
 
-from ais_prompt.config.keys import ConfigKey, keys_of, shape_of
+from ais_prompt.config.key_tables import ConfigKey, keys_of
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.parts import key_advice
 from ais_prompt.secrets import SECRETS
@@ -97,7 +97,8 @@ class ConfigSection:
         Returns:
             The value. Keys with faults have their defaults; None if one has no default.
         """
-        keys, shape = keys_of(struct), shape_of(struct)
+        keys, fields = keys_of(struct), struct.__struct_fields__
+        needed = [key for key in keys.values() if key.is_needed]
         further: dict[Any, Any] = {}
         plain = []
         for name, value in self.values.items():
@@ -118,14 +119,14 @@ class ConfigSection:
                 what = f"{self.where} has the key {shown(name)}, which is not a text"
                 self.faults.add(what, self.where, "use names as keys")
                 return None
-            if not shape.has_args and not is_open:
+            if "args" not in fields and not is_open:
                 self.fault(name, f"{self.where} has an unknown key {name!r}", key_advice(name, keys))
-        for key in shape.needed:
+        for key in needed:
             if key.name not in self.values:
                 self._missing(key.name, key.kind)
-        if shape.has_args:
+        if "args" in fields:  # they take all further keys
             given["args"] = further
-        if shape.has_where:
+        if "where" in fields:
             given["where"] = self.where
         try:
             return convert(given, struct)
@@ -133,7 +134,7 @@ class ConfigSection:
             for key in plain:
                 if key.field in given:
                     self._check(key, given)
-        is_whole = all(key.default is not NODEFAULT or key.field in given for key in shape.needed)
+        is_whole = all(key.default is not NODEFAULT or key.field in given for key in needed)
         return struct(**given) if is_whole else None
 
     def _read(self, key: ConfigKey, read: Callable[[Any], Any], value: Any) -> Any:

@@ -42,6 +42,7 @@ from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, 
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
     ClientOption,
+    Moments,
     Server,
     WatchedTransport,
     allow_connections,
@@ -61,7 +62,6 @@ from ais_prompt.models.transport.credentials import (
     resolve_fields,
     resolve_headers,
 )
-from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.models.transport.base import (
     CONNECT_SECONDS,
+    Moments,
     Reply,
+    ReplyTooLarge,
     Server,
     Sink,
+    StaleConnection,
     broken,
     not_connected,
     timed_out,
     too_large,
 )
-from ais_prompt.models.transport.broken_connections import ReplyTooLarge, StaleConnection
-from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import join_address, proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure

@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from ais_prompt.models.transport.broken_connections import ReplyTooLarge, StaleConnection
+from ais_prompt.models.transport.base import ReplyTooLarge, StaleConnection
 
 
 class TrackedRequest(aiohttp.ClientRequest):

@@ -60,6 +60,7 @@ def test_the_action_installs_what_its_folder_holds() -> None:
     assert install["run"] == 'python -m pip install --constraint "$SOURCE/constraints.txt" "$SOURCE[$EXTRAS]"'
 
 
+@pytest.mark.slow
 def test_the_job_of_prompts_fails_once_a_prompt_changed(project: Project) -> None:
     assert project.run("lock", "eval.py").returncode == 0
     assert [done.returncode for done in github_steps("prompts", project, config="eval.py")] == [0]
@@ -68,6 +69,7 @@ def test_the_job_of_prompts_fails_once_a_prompt_changed(project: Project) -> Non
     assert done.returncode == 1, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_job_of_answers_gates_and_shows_the_scores_also_when_a_gate_fails(project: Project) -> None:
     assert project.run("lock", "eval.py").returncode == 0
     options = "--gate 'failed <= 0' --num-prompts 3"
@@ -81,6 +83,7 @@ def test_the_job_of_answers_gates_and_shows_the_scores_also_when_a_gate_fails(pr
     assert not (project.root / "made").exists()
 
 
+@pytest.mark.slow
 def test_the_jobs_of_gitlab(project: Project) -> None:
     variables = {name: str(value) for name, value in GITLAB["variables"].items()}
     assert project.run("lock", "eval.py").returncode == 0

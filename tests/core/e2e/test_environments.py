@@ -140,11 +140,13 @@ def test_no_width_of_the_terminal_is_a_bug(made: Project) -> None:
             assert (done.returncode in (0, 1, 2), "Traceback" in done.stderr) == (True, False), (width, verb, done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variables", together())
 def test_no_variables_of_the_environment_are_a_bug(made: Project, variables: Mapping[str, str | None]) -> None:
     assert_no_variable_is_a_bug(made, variables, ["run"])
 
 
+@pytest.mark.slow
 @pytest.mark.grid(6)
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
 def test_no_limit_or_closed_descriptor_is_a_bug(made: Project, state: Callable[[], object]) -> None:

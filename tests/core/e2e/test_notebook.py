@@ -46,21 +46,29 @@ def config(delay):
 """
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_its_cells_return() -> None:
     assert [cell.get("outputs", []) for cell in executed().cells] == [
         cell.get("outputs", []) for cell in nbformat.read(NOTEBOOK, as_version=4).cells
     ], "run: python -m tools.notebook"
 
 
-@pytest.fixture
-def kernel(tmp_path: Path) -> Iterator[Any]:
-    """The manager and the client of a kernel that works in an empty folder."""
-    manager, client = jupyter_client.manager.start_new_kernel(cwd=str(tmp_path))
+@pytest.fixture(scope="module")
+def running_kernel() -> Iterator[Any]:
+    manager, client = jupyter_client.manager.start_new_kernel()
     try:
         yield manager, client
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(running_kernel: Any, tmp_path: Path) -> Any:
+    """The manager and the client of a kernel that works in an empty folder."""
+    _, client = running_kernel
+    assert result(client, client.execute(f"import os; os.chdir({str(tmp_path)!r})"))["error"] is None
+    return running_kernel
 
 
 def result(client: Any, message: str) -> dict[str, Any]:

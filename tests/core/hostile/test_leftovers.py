@@ -61,7 +61,7 @@ def test_nothing_outlives_a_run_that_was_killed(level: str, user: str) -> None:
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 @pytest.mark.parametrize("user", ["me", "without rights"])
-@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_nothing_outlives_a_run_that_was_killed_in_a_start(level: str, user: str, kills: int) -> None:
     skip_without(level)
     python = [sys.executable] if user == "me" else command_without_rights()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.data import NumberedRow, Table, store_rows
@@ -80,7 +80,6 @@ def read(rows: list[NumberedRow], batch_bytes: int) -> tuple[Any, ...]:
 
 
 @pytest.mark.thorough
-@settings(max_examples=75)
 @given(st.data())
 def test_the_size_of_batches_makes_no_difference(data: st.DataObject) -> None:
     first, second = data.draw(columns()), data.draw(columns())

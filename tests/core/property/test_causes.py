@@ -25,7 +25,7 @@ CAUSES = ("data", "extraction", "metric", "truncation", "prompt", "model", "deco
 ANSWERED = ("prompt", "model", "decoding")
 """Causes that change the same answers: only their effect together can be seen."""
 SAMPLES = 240
-WORLDS = 5
+WORLDS = 3
 MANY = 40_000
 
 

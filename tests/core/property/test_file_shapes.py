@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.cli import main
@@ -126,7 +126,6 @@ def written(kind: str, value: Any) -> str:
     return head.removesuffix("\n}") + ',\n  "details": [\n' + details + "\n  ]\n}\n"
 
 
-@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_one_value_that_is_another_one_never_crashes(project: Path, data: st.DataObject) -> None:
     run = restored(project)
@@ -150,7 +149,6 @@ def test_one_value_that_is_another_one_never_crashes(project: Path, data: st.Dat
         assert file.name in output
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(DAMAGES)), st.data())
 def test_a_damaged_file_never_crashes(project: Path, kind: str, damage: str, data: st.DataObject) -> None:
     run = restored(project)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.e2e.project import ROWS
@@ -98,7 +98,6 @@ def test_the_config_is_right_without_an_odd_value(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     place=st.sampled_from(sorted(places(CONFIG))), value=st.sampled_from(ODD), verb=st.sampled_from(["check", "run"])
 )

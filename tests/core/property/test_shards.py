@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.engine import AskingOptions, TaskJob, ask_alone, silent_progress
@@ -36,7 +36,6 @@ SESSIONS = st.lists(st.tuples(shards(), st.none() | st.floats(0, 1)), max_size=6
 
 
 @pytest.mark.thorough
-@settings(max_examples=60, deadline=None)
 @given(kinds=st.lists(st.integers(0, 3), min_size=1, max_size=12), sessions=SESSIONS, count=st.integers(1, 4))
 def test_predictions_are_those_of_one_process(
     kinds: list[int], sessions: list[tuple[Shard, float | None]], count: int
@@ -68,7 +67,6 @@ def divisions(draw: st.DrawFn) -> list[tuple[HeldTasks, float | None]]:
 
 @pytest.mark.slow
 @pytest.mark.thorough
-@settings(max_examples=60, deadline=None)
 @given(
     kinds=st.lists(st.integers(0, 3), min_size=1, max_size=12),
     sessions=st.lists(divisions() | SESSIONS, max_size=3),
@@ -106,7 +104,6 @@ FAILING = st.lists(st.tuples(shards(), st.none() | st.floats(0, 1), st.sets(st.i
 
 
 @pytest.mark.thorough
-@settings(max_examples=60, deadline=None)
 @given(kinds=st.lists(st.integers(0, 3), min_size=1, max_size=8), sessions=FAILING)
 def test_predictions_of_shards_are_joined_to_what_their_journals_say(
     kinds: list[int], sessions: list[tuple[Shard, float | None, set[int]]]

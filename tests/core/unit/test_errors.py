@@ -19,8 +19,10 @@ PACKAGE = Path(errors.__file__).parent
 
 def without_fix(file: Path) -> Iterator[str]:
     """Yield the places where a file makes an error that does not tell what to do."""
-    kinds = {kind.__name__ for kind in SINGLE} - ENDS_OF_A_RUN
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    kinds, text = {kind.__name__ for kind in SINGLE} - ENDS_OF_A_RUN, file.read_text("utf-8")
+    if not any(f"{kind}(" in text for kind in kinds):
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
             fix = next((one.value for one in node.keywords if one.arg == "fix"), None)
             if fix is None or (isinstance(fix, ast.Constant) and not fix.value):

@@ -192,8 +192,9 @@ def test_the_core_names_nothing_of_an_extension() -> None:
         for suffix in ("py", "js", "html")
         for file in PACKAGE.rglob(f"*.{suffix}")
         if file.relative_to(PACKAGE).parts[0] != "extensions"
+        for text in [file.read_text("utf-8")]
         for owner, pattern in patterns.items()
-        if pattern.search(file.read_text("utf-8"))
+        if pattern.search(text)
     }
     assert not found
 
@@ -267,7 +268,6 @@ def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
 def test_a_public_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for file in FILES:
-        for node in ast.parse(file.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(shown(file))
+        for name in re.findall(r"^class ([A-Za-z]\w*)", file.read_text("utf-8"), re.MULTILINE):
+            homes.setdefault(name, []).append(shown(file))
     assert not {name: files for name, files in homes.items() if len(files) > 1}

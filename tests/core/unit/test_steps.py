@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
 from ais_prompt.types import Prediction, RunSpec
+from tests.support.cli import run_in_new_process
 from tests.support.parts import dataset_spec, write_rows
 
 MANIFEST = """
@@ -316,22 +316,26 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     reader = "dict(input_columns=['question'], output_column='answer')"
     dataset = f"dict(type='LocalDataset', abbr='d', path='strange.csv', reader_cfg={reader}, infer_cfg={infer})"
     (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(stranger.parent), str(Path(__file__).parents[3])])}
-
-    def run(*args: str) -> str:
-        command = [sys.executable, "-m", "ais_prompt", *args]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=stranger, check=False)
-        return done.stdout + done.stderr
-
-    assert "--strange FILE" in run("run", "--help-all")
-    assert "any-chat-model/odd" in run("view-prompt", "--odd", "strange.csv", "--origins")
-    assert "models are strange" in run("check", "eval.py")
-    asked = run("run", "eval.py", "--stranger", "me", "--gate", "strangest >= 3")
+    commands = [
+        "run --help-all",
+        "view-prompt --odd strange.csv --origins",
+        "check eval.py",
+        "run eval.py --stranger me --gate 'strangest >= 3'",
+        "run eval.py --set run_name=strange --gate 'strangest >= 3'",
+        "compare eval --strangely",
+        "view-prompt eval.py",
+        "describe STRANGE_HOME",
+    ]
+    shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
+    helped, viewed, checked, asked, named, compared, again, described = (done.stdout + done.stderr for done in shown)
+    assert "--strange FILE" in helped
+    assert "any-chat-model/odd" in viewed
+    assert "models are strange" in checked
     assert "d: strangeness" in asked
     assert "25.0 %" in asked
     assert "beside the scores 1 {'stranger': 'me'}" in asked
     assert "ok    strangest >= 3  eval  me decides" in asked
-    assert "a strange name" in run("run", "eval.py", "--set", "run_name=strange", "--gate", "strangest >= 3")
-    assert "within eval" in run("compare", "eval", "--strangely")
-    assert "strangely asked ['d']" in run("view-prompt", "eval.py")
-    assert "where the stranger lives" in " ".join(run("describe", "STRANGE_HOME").split())
+    assert "a strange name" in named
+    assert "within eval" in compared
+    assert "strangely asked ['d']" in again
+    assert "where the stranger lives" in " ".join(described.split())

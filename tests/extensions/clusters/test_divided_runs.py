@@ -63,7 +63,7 @@ def equals_one_process(project: Project, folder: Path) -> None:
 def test_a_runner_starts_a_shard_for_each_group(suite: Project) -> None:
     shown = suite.run("run", "eval.py", "--runner", "local", "--dry-run").stdout
     assert "4 shards by LocalRunner" in shown
-    done = suite.run_process("run", "eval.py", "--runner", "local", "--set", "runner.max_num_workers=2")
+    done = suite.run("run", "eval.py", "--runner", "local", "--set", "runner.max_num_workers=2")
     assert done.returncode == 0, done.stderr
     folder = suite.folder()
     asked = asked_in(folder)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs import budget
+from ais_prompt.extensions.logs import budget, patterns
 from tests.extensions.logs.writers import (
     ASKED,
     inspect_header,
@@ -194,12 +194,20 @@ BOMBS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("write", "said"), BOMBS.values(), ids=BOMBS)
+LARGE = ("many filters", "many evaluations", "many options", "many metrics", "many answers to one question")
+"""Logs that are read whole, which takes a second or two."""
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [pytest.param(*one, id=name, marks=[pytest.mark.slow] * (name in LARGE)) for name, one in BOMBS.items()],
+)
 def test_a_small_log_costs_little(
     write: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.1)
     if "takes more than" in said:
-        monkeypatch.setattr(budget, "SECONDS", 1.0)
+        monkeypatch.setattr(budget, "SECONDS", 0.3)
     (tmp_path / "log").mkdir()
     write(tmp_path / "log")
     with little_memory():

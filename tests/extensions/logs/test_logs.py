@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.cli import VERBS
 from ais_prompt.config import Options
-from ais_prompt.extensions.logs import log_files
+from ais_prompt.extensions.logs import log_files, patterns
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.plan import stored_spec
@@ -311,12 +311,19 @@ def test_an_unfinished_run_of_evalscope_with_a_hostile_config(tmp_path: Path) ->
 HOSTILE = r"(\w|\w\w)+$"
 
 
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait less for a pattern."""
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.1)
+
+
 @pytest.mark.process
+@pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize(
     ("pattern", "ignore", "why"),
     [
-        (HOSTILE, [], "takes more than 1 s on an answer"),
-        ("(?s)(.+)", [HOSTILE], "takes more than 1 s on an answer"),
+        (HOSTILE, [], "takes more than 0.1 s on an answer"),
+        ("(?s)(.+)", [HOSTILE], "takes more than 0.1 s on an answer"),
         (r"((\d{1000}){1000}){1000}", [], ""),
         (PATTERN, ["("], ""),
     ],
@@ -336,6 +343,7 @@ def test_a_hostile_pattern_is_a_rule_that_cannot_be_computed(
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("soon")
 def test_a_hostile_pattern_of_a_config_ends_the_task_with_one_error(tmp_path: Path) -> None:
     rows = [replace(one, answer="a" * 60 + ".") for one in ASKED]
     write_lm_eval(tmp_path / "log", rows)

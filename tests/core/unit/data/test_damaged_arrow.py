@@ -22,8 +22,8 @@ from ais_prompt.data.local import LocalDataset
 
 folder = Path(sys.argv[1])
 [file] = folder.rglob("*.arrow")
-good, rng, refused = file.read_bytes(), random.Random(int(sys.argv[2])), 0
-for _ in range(60):
+good, rng, refused = file.read_bytes(), random.Random(0), 0
+for _ in range(180):
     content = bytearray(good)
     for _ in range(rng.choice([1, 3, 30])):
         place = rng.randrange(0, len(good) - 8) // 4 * 4
@@ -39,11 +39,10 @@ print(refused)
 """
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_damaged_file_is_refused(tmp_path: Path, seed: int) -> None:
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     rows = [{"question": f"q{n} " + "x" * (n % 50), "answer": n, "list": [str(n)] * (n % 3)} for n in range(300)]
     datasets.DatasetDict(test=datasets.Dataset.from_list(rows)).save_to_disk(str(tmp_path / "saved"))
-    words = [sys.executable, "-c", READING, str(tmp_path / "saved"), str(seed)]
+    words = [sys.executable, "-c", READING, str(tmp_path / "saved")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 30
+    assert int(done.stdout) > 90

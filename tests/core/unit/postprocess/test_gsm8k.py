@@ -61,7 +61,7 @@ def test_both_are_found_by_name() -> None:
 
 @pytest.mark.thorough
 @needs(GSM8K)
-@pytest.mark.parametrize(("split", "size"), [("test", 1319), ("train", 7473)])
+@pytest.mark.parametrize(("split", "size"), [("test", 1319), pytest.param("train", 7473, marks=pytest.mark.slow)])
 def test_every_gold_of_the_real_data_is_a_whole_number(split: str, size: int) -> None:
     lines = (GSM8K / f"{split}.jsonl").read_text(encoding="utf-8").splitlines()
     answers = [json.loads(line)["answer"] for line in lines]

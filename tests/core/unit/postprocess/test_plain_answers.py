@@ -133,7 +133,7 @@ def test_a_small_letter() -> None:
 def test_a_label_with_the_text_of_its_option() -> None:
     for form in WITH_TEXT:
         for name in EXTRACTORS:
-            for thought, letter, text in product(THOUGHTS, "ABCD", TEXTS):
+            for thought, letter, text in product(THOUGHTS, "AD", TEXTS):  # A is a word, too
                 answer = thought + form.format(letter, text)
                 assert POSTPROCESSORS.get(name)(answer, "ABCD") == letter, answer
 

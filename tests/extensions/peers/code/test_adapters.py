@@ -79,7 +79,7 @@ def test_data_is_found_where_the_peer_keeps_it(peer: Path, tmp_path: Path, monke
     assert reader.splits() == ("train", "test")
 
 
-def test_built_in_loaders_look_in_the_same_places(peer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_loaders_look_in_the_same_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("home/.cache/opencompass", "work", "ais", "compass")
     for name in names:
         folder = tmp_path / name / "data" / "riddles"
@@ -95,12 +95,14 @@ def test_built_in_loaders_look_in_the_same_places(peer: Path, tmp_path: Path, mo
         lambda: monkeypatch.setenv("COMPASS_DATA_CACHE", str(tmp_path / "compass")),
     ):
         change()
-        [row] = rows("RiddleDataset", path="org/riddles")
+        theirs = Path(find_peer_data("ais_bench", "data/riddles"))
         native = find_data("./data/riddles/")
         assert native is not None
-        assert native.resolve() == tmp_path / str(row["q"]) / "data" / "riddles"
-        found.append(row["q"])
-    assert tuple(found) == names
+        assert native.resolve() == theirs
+        found.append(theirs)
+    assert found == [tmp_path / name / "data" / "riddles" for name in names]
+    [row] = rows("RiddleDataset", path="org/riddles")
+    assert row["q"] == names[-1]
 
 
 @pytest.mark.parametrize("path", ["data/riddles", "data/riddles/", "./data/riddles/"])
