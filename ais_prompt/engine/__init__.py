@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ais_prompt.engine.endpoint import Endpoint
     from ais_prompt.engine.engine import Engine, ask_alone, run_local
     from ais_prompt.engine.failures import FEWEST, FailureWatch, Signs, error_of
-    from ais_prompt.engine.job import AskingOptions, ShardTask, Standstill, TaskJob
+    from ais_prompt.engine.job import AskingOptions, ShardTask, Standstill, TaskJob, asked_alike
     from ais_prompt.engine.memory import WINDOW
     from ais_prompt.engine.meters import (
         QUOTA,

@@ -7,10 +7,11 @@ programs that some conversations ask for in place of a model.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -35,7 +36,7 @@ from ais_prompt.inferencers import (
 )
 from ais_prompt.models import BringsFiles, former_identities
 from ais_prompt.plan import Task, cluster_of
-from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
+from ais_prompt.store import AnswerCache, FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
     Completion,
     Decoding,
@@ -246,6 +247,7 @@ class EarlierAnswers:
         former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
         of_shards: answers of other shards of the run; they stay in their journals.
         retry_truncated: ``max_out_len`` with which truncated answers are asked again; None keeps them.
+        asking: key of a request that a task of the run asks, with this cache → done when its answer is recorded.
 
     Attributes:
         from_cache: how many answers were taken out of the cache.
@@ -256,11 +258,12 @@ class EarlierAnswers:
         self,
         journal: Journal,
         key_of: RequestKeys,
-        cache: Journal | None = None,
+        cache: AnswerCache | None = None,
         former_keys: FormerKeys | None = None,
         of_shards: JournalView | None = None,
         *,
         retry_truncated: int | None = None,
+        asking: dict[str, asyncio.Future[None]] | None = None,
     ) -> None:
         self.from_cache = 0
         self.truncated: set[str] = set()
@@ -270,6 +273,7 @@ class EarlierAnswers:
         self._former_keys = former_keys
         self._of_shards = of_shards
         self._retry_truncated = retry_truncated
+        self._asking = {} if asking is None else asking
         # No request is made twice in one run, so journals that were empty at its beginning need no look-up.
         self.has_answers = any(found is not None and len(found) > 0 for found in (journal, cache, of_shards))
 
@@ -298,6 +302,34 @@ class EarlierAnswers:
     def of_asked(self, key_of: RequestKeys) -> EarlierAnswers:
         """Return the same journals for the requests of an agent, whose keys are those of the model that it asks."""
         return EarlierAnswers(self._journal, key_of, self._cache, of_shards=self._of_shards)
+
+    @asynccontextmanager
+    async def claimed(self, request: Request) -> AsyncIterator[Completion | None]:
+        """Keep other tasks of the run from asking the same request while the body asks and records it.
+
+        Yields:
+            The answer that another task has recorded in the cache meanwhile, after waiting for it; else None. Without
+            a cache it is always None.
+
+        Raises:
+            StoreError: a journal cannot be read or written.
+        """
+        if self._cache is None or request.retries or not is_for_model(request):
+            yield None
+            return
+        key = self._key_of(request)
+        while (asked := self._asking.get(key)) is not None:
+            await asyncio.wait([asked])
+        if (answer := self._cache.get(key, request)) is not None:
+            self._journal.append(key, request, answer)
+            yield answer
+            return
+        self._asking[key] = done = asyncio.get_running_loop().create_future()
+        try:
+            yield None
+        finally:
+            del self._asking[key]
+            done.set_result(None)
 
     def begin(self, request: Request) -> None:
         """Note that a tool is about to be called. Its result takes the place of this line.
@@ -332,9 +364,9 @@ class EarlierAnswers:
         self.truncated.add(key)
         return longer
 
-    def _find(self, answers: Journal, key: str, request: Request) -> Completion | None:
+    def _find(self, answers: Journal | AnswerCache, key: str, request: Request) -> Completion | None:
         """Return an answer of this version, or of an earlier version, which is then written under its new key."""
-        answer = answers.get(key)
+        answer = answers.get(key) if isinstance(answers, Journal) else answers.get(key, request)
         if answer is None and self._former_keys is not None and answers.has_former_keys:
             adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
             answer = next((found for found in adopted if found is not None), None)

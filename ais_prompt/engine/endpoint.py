@@ -222,6 +222,11 @@ class Endpoint:
             self._doubt(entry.opened, error)
 
     async def _answer(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> None:
+        async with entry.job.claimed(request) as known:
+            conversation.answer(request, known or await self._completion(entry, conversation, request))
+
+    async def _completion(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> Completion:
+        """Ask one request, or run its program, and record what comes of it."""
         job, opened = entry.job, entry.opened
         # A program or a tool: the sandbox or the inferencer runs it, beside the requests.
         if not is_for_model(request):
@@ -237,7 +242,7 @@ class Endpoint:
                 self._hear()
             else:
                 completion = await _complete(opened, opened.model, request, job)
-        conversation.answer(request, job.record(request, without_secrets(completion)))
+        return job.record(request, without_secrets(completion))
 
     def _hear(self) -> None:
         """Let other requests follow the first one."""

@@ -16,17 +16,19 @@ The engine works on a job in this order, wherever its model is:
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from ais_prompt.checks import check_media, taken_kinds
 from ais_prompt.config import shown_body
@@ -62,8 +64,8 @@ from ais_prompt.store import (
     open_cache,
     prediction_sorter,
 )
-from ais_prompt.types import Completion, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
-from ais_prompt.utils import counted, listed
+from ais_prompt.types import Completion, DatasetSpec, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
+from ais_prompt.utils import canonical, counted, listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -85,6 +87,9 @@ class AskingOptions(Struct, frozen=True):
         shard: the part of each task, by its name, that a shard asks; None to ask all samples.
         retry_truncated: ``max_out_len`` with which truncated answers of earlier sessions are asked again; None keeps
             them.
+        alike: ``abbr`` of a dataset → those of the other datasets that are asked in the same way, so that their answers
+            in the cache may be used.
+        asking: as for `EarlierAnswers`.
     """
 
     cache_folder: Path | None = None
@@ -92,6 +97,8 @@ class AskingOptions(Struct, frozen=True):
     spending: Spending = field(default_factory=Spending)
     shard: Mapping[str, ShardTask] | None = None
     retry_truncated: int | None = None
+    alike: Mapping[str, Sequence[str]] = {}
+    asking: dict[str, asyncio.Future[None]] = field(default_factory=dict)
 
 
 class ShardTask(Struct, frozen=True):
@@ -104,6 +111,23 @@ class ShardTask(Struct, frozen=True):
 
     portion: Portion
     others: Sequence[RunFolder] = ()
+
+
+def asked_alike(datasets: Iterable[DatasetSpec]) -> dict[str, list[str]]:
+    """Return ``abbr`` → those of the other datasets with the same data, prompts and inferencer: only scores differ."""
+    ways: dict[str, list[str]] = {}
+    for one in datasets:
+        ways.setdefault(canonical(_without_places([one.source, one.infer])), []).append(one.abbr)
+    return {abbr: [other for other in same if other != abbr] for same in ways.values() for abbr in same}
+
+
+def _without_places(spec: Any) -> Any:
+    """Return plain values of a spec, without where they are in the config."""
+    if isinstance(spec, Struct):
+        spec = asdict(spec)
+    if isinstance(spec, Mapping):
+        return {name: _without_places(value) for name, value in spec.items() if name != "where"}
+    return [_without_places(value) for value in spec] if isinstance(spec, list | tuple) else spec
 
 
 class TaskJob:
@@ -183,14 +207,19 @@ class TaskJob:
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
         with ExitStack() as files:
             journal = files.enter_context(Journal.open(self._folder.journal(*names)))
-            cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name))
+            alike = self._asking.alike.get(self.cache_name, ())
+            cache = files.enter_context(
+                open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name, alike)
+            )
             predictions = files.enter_context(prediction_sorter(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             of_shards = JournalView(*(one.journal(*names) for one in self.others))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
             # Where answers come from: the own journal, then those of other shards, then the cache.
-            answers = EarlierAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
+            answers = EarlierAnswers(
+                journal, key_of, cache, former_keys, of_shards, retry_truncated=retry, asking=self._asking.asking
+            )
             samples, portion = task.data.test, self._portion
             total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             session, resumed = TaskSession(task), Resumed()
@@ -261,6 +290,12 @@ class TaskJob:
     def price(self) -> Price | None:
         """The price of the model; None without one."""
         return self.task.spec.model.price
+
+    def claimed(self, request: Request) -> AbstractAsyncContextManager[Completion | None]:
+        """Yield the answer that another task of the run has got to the same request; see `EarlierAnswers.claimed`."""
+        assert self._opened is not None
+        self.last_change = time.monotonic()
+        return self._opened.answers.claimed(request)
 
     def recall_step(self, request: Request) -> Completion | None:
         """Return what an earlier session recorded of a request of an agent.

@@ -13,19 +13,13 @@ The file is append-only. A killed process leaves at most one torn line at the en
 opened again. The file is flushed to the disk when it is closed; until then the operating system writes it within about
 half a minute, which a power failure can lose. Answers are read from the disk when they are needed. Memory holds only
 the positions of answers from earlier sessions, because no request is made twice in one run.
-
-The cache of answers across runs is a folder of journals with the same keys, a journal for each model and dataset. So
-an answer is used only for the same model, prompt and settings.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import threading
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
@@ -35,11 +29,9 @@ from msgspec.json import Decoder
 
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store.disk import reading, unwritable, writing
-from ais_prompt.store.layout import safe_name
 from ais_prompt.store.request_keys import is_former_key
-from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import Completion, FinishReason, Request, decoding_to_json, prompt_to_json
-from ais_prompt.utils import Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
+from ais_prompt.utils import Spill, decode_own, encode, encode_plain, noted_files, open_in_folder
 
 logger = logging.getLogger(__name__)
 _UNREADABLE: Final = "repair the disk, or start a new run without -r"
@@ -323,44 +315,6 @@ class JournalView:
                 self._completions.append(found.completion)
         if unreadable:
             logger.warning("%s: %d unreadable line(s) are not used; the file is kept", path, unreadable)
-
-
-_TURNS: Final[defaultdict[Path, threading.Lock]] = defaultdict(threading.Lock)
-"""File of a cache → held by the task of this process that uses it."""
-
-
-@contextmanager
-def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
-    """Open the cached answers of a model.
-
-    Two models of a run may share a cache: the tasks of the second wait until those of the first are over, and find
-    their answers.
-
-    Args:
-        folder: of the cache; created if needed. None for no cache.
-        identity: of the model.
-        name: of the dataset, or of another source of requests.
-
-    Yields:
-        A journal to read and to write; None without a folder, or if another run uses it, which is logged.
-
-    Raises:
-        StoreError: it cannot be read or written.
-    """
-    if folder is None:
-        yield None
-        return
-    path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
-    with _TURNS[path.absolute()], ExitStack() as stack:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))
-        if not is_ours:
-            logger.warning("another run uses the cache %s: this one goes without it", path)
-            yield None
-            return
-        with Journal.open(path) as journal:
-            yield journal
 
 
 class _Line(Struct):

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import TranslationNote
 from ais_prompt.config import Surroundings, hidden_again
-from ais_prompt.engine import AskingOptions, ShardTask, Spending
+from ais_prompt.engine import AskingOptions, ShardTask, Spending, asked_alike
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models import ApiModel, BatchModel, Model, StartsServer, address_of
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
@@ -215,7 +215,8 @@ def run_source(
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
             spending = Spending(spec.budget)
-            asking = AskingOptions(spec.cache, record.addresses, spending, shard, session.retry_truncated)
+            retry, alike = session.retry_truncated, asked_alike(spec.datasets)
+            asking = AskingOptions(spec.cache, record.addresses, spending, shard, retry, alike)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:

@@ -39,20 +39,28 @@ CRITERIA: Final = ("The answer is correct", "The answer is polite", "The answer 
 CONFIG: Final = """
 models = [dict(type='ScriptedModel', abbr='m', answers={answers!r})]
 judge = dict(type='OpenAIChatModel', abbr='judge', model={model!r}, base_url={url!r}, api_key=None, max_out_len=120)
+rater = dict(judge, type='OpenAICompletionModel', max_out_len=3)
 datasets = [dict(type='LocalDataset', abbr=name, rows={rows!r},
     reader_cfg=dict(input_columns=['q'], output_column=None),
     infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{{q}}'),
         inferencer=dict(type='GenInferencer')),
-    eval_cfg=dict(evaluator=dict(type='RubricEvaluator', judge_cfg=judge, **rubric)))
+    eval_cfg=dict(evaluator=dict(type='RubricEvaluator', judge_cfg=judge) | rubric))
     for name, rubric in (('together', dict(criteria={criteria!r})),
                          ('alone', dict(criteria={criteria!r}, together=False)),
-                         ('weighted', dict(criteria={scale!r}, together=False, weighted=True,
+                         ('weighted', dict(criteria={scale!r}, together=False, weighted=True, judge_cfg=rater,
                              prompt_template=dict(type='PromptTemplate', template={rating!r}))))]
 """
 SCALE: Final = [{"criterion": "How good the answer is", "scale": [1, 5]}]
-RATING: Final = (
-    "Question: {q}\nAnswer: {prediction}\nHow good is the answer, from 1 to 5? Reply with the digit alone, such as: 3"
+RATING: Final = "\n\n".join(
+    f"Question: {question}\nAnswer: {answer}\nRating of the answer, from 1 to 5:{rating}"
+    for question, answer, rating in (
+        ("What is 2 + 2?", "It is 5.", " 1"),
+        ("Who wrote Hamlet?", "William Shakespeare wrote it.", " 5"),
+        ("Name a colour.", "A colour.", " 2"),
+        ("{q}", "{prediction}", ""),
+    )
 )
+"""Examples, which the model goes on with."""
 WEIGHTED: Final = "weighted"
 SECONDS: Final = 900
 

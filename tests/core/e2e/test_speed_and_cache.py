@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.core.e2e.project import Project
+from tests.core.e2e.project import DATASET, Project
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
@@ -64,5 +64,18 @@ def test_two_models_of_one_id_share_the_cache_within_a_run(served: Project, serv
     done = served.run("run", "eval.py", "--cache", "answers")
     assert done.returncode == 0, done.stderr
     assert server.stats()["requests"] == 8
-    assert done.stderr.count("8/8 (8 from before)") == 2
+    assert [len(journal.read_text().splitlines()) for journal in served.folder().glob("journal/*/*")] == [8] * 3
     assert "another run uses the cache" not in done.stderr
+
+
+def test_datasets_that_differ_in_their_scoring_are_asked_once(served: Project, server: MockServer) -> None:
+    scored = DATASET.replace("Gsm8kEvaluator", "EMEvaluator").replace("'sums'", "'exact'")
+    served.write_config(models=MODEL.format(url=server.base_url), datasets=f"{DATASET}, {scored}")
+    done = served.run("run", "eval.py", "--cache", "answers")
+    assert done.returncode == 0, done.stderr
+    assert server.stats()["requests"] == 8
+    assert [row["n"] for row in served.summary()] == [8, 8]
+    # Each has its own answers in the cache.
+    served.write_config(models=MODEL.format(url=server.base_url), datasets=scored)
+    assert served.run("run", "eval.py", "--cache", "answers").returncode == 0
+    assert server.stats()["requests"] == 8
