@@ -47,10 +47,11 @@ PARTS = {
 
 OUR_OWN = {
     *("AgentModel", "Asker", "BatchService", "GathersRequests"),  # of shipped models
-    *("AsksInParts", "HasJudgePrompt", "RunsTools"),  # of shipped evaluators and inferencers
+    *("AsksInParts", "HasJudgePrompt", "ReadsTokens", "RunsTools"),  # of shipped evaluators and inferencers
     "RunPage",  # what an extension shows
     "Benchmark",  # what a step of an extension returns
     "Log",  # what a format of logs is given
+    "Audit",  # what a step of an extension finds
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "MessagesFormat"),
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
