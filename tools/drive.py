@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from ais_prompt.engine import FailureWatch, ask_alone
@@ -63,6 +64,10 @@ class _Conversations:
     def admit(self, count: int) -> int:
         """Let every request be sent."""
         return count
+
+    def claimed(self, request: Request) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+        """Yield None: no other task has the answer."""
+        return nullcontext()
 
     def record(self, request: Request, completion: Completion) -> Completion:
         self._record(request, completion)

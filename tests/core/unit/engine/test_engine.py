@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -50,6 +51,9 @@ class Task:
 
     def admit(self, count: int) -> int:
         return count
+
+    def claimed(self, request: Request) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     def record(self, request: Request, completion: Completion) -> Completion:
         self.asked.append(request.sample_id)
