@@ -11,7 +11,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -303,8 +303,7 @@ class EarlierAnswers:
         """Return the same journals for the requests of an agent, whose keys are those of the model that it asks."""
         return EarlierAnswers(self._journal, key_of, self._cache, of_shards=self._of_shards)
 
-    @asynccontextmanager
-    async def claimed(self, request: Request) -> AsyncIterator[Completion | None]:
+    def claimed(self, request: Request) -> AbstractAsyncContextManager[Completion | None]:
         """Keep other tasks of the run from asking the same request while the body asks and records it.
 
         Yields:
@@ -315,12 +314,15 @@ class EarlierAnswers:
             StoreError: a journal cannot be read or written.
         """
         if self._cache is None or request.retries or not is_for_model(request):
-            yield None
-            return
+            return nullcontext()
+        return self._claimed(self._cache, request)
+
+    @asynccontextmanager
+    async def _claimed(self, cache: AnswerCache, request: Request) -> AsyncIterator[Completion | None]:
         key = self._key_of(request)
         while (asked := self._asking.get(key)) is not None:
             await asyncio.wait([asked])
-        if (answer := self._cache.get(key, request)) is not None:
+        if (answer := cache.get(key, request)) is not None:
             self._journal.append(key, request, answer)
             yield answer
             return

@@ -139,7 +139,6 @@ if TYPE_CHECKING:
         PRESETS,
         ServerOptions,
         ServerToStart,
-        StartsServer,
         read_server,
     )
     from ais_prompt.models.server.started import (
@@ -150,6 +149,7 @@ if TYPE_CHECKING:
         announcements,
         list_of,
     )
+    from ais_prompt.models.server.starts import StartsServer
     from ais_prompt.models.thoughts import (
         THINK_TAGS,
         THOUGHT_FORMS,

@@ -8,7 +8,7 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
@@ -20,12 +20,8 @@ from ais_prompt.models.flat_options import read_value
 from ais_prompt.models.model_options import check_at_least, check_more_than_0
 from ais_prompt.models.server.gpus import visible_gpus
 from ais_prompt.models.transport.credentials import resolve_variables
-from ais_prompt.parts import KeptChecks
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import advice
-
-if TYPE_CHECKING:
-    from ais_prompt.models.server.started import StartedServers
 
 HOST: Final = "127.0.0.1"
 _PORT: Final = "{port}"
@@ -244,25 +240,6 @@ def _check_server(given: Any) -> Any:
 
 ServerOption: TypeAlias = Annotated[str | ServerOptions | Mapping[str, Any] | None, AfterValidator(_check_server)]
 """The option ``server`` of a config, checked with the config."""
-
-
-@runtime_checkable
-class StartsServer(Protocol, metaclass=KeptChecks):
-    """A model that may want its server to be started.
-
-    Attributes:
-        server: what is started; None if the server runs elsewhere.
-    """
-
-    server: ServerToStart | None
-
-    def start_with(self, servers: StartedServers, name: str) -> None:
-        """Take the servers of the run.
-
-        Args:
-            servers: start the one of this model when it is opened.
-            name: of the model, for messages and the log.
-        """
 
 
 def _split(words: str | Sequence[str]) -> list[str]:
