@@ -296,7 +296,7 @@ def check_body(sampling: Sampling, model: str) -> None:
     Raises:
         ConfigError: an option has a name of its own in the config, or cannot be written as JSON.
     """
-    _refuse_taken(EXTRA, sampling.extra, model)
+    refuse_taken(EXTRA, sampling.extra, model)
     _check_json(EXTRA, asdict(sampling), model)
 
 
@@ -311,7 +311,7 @@ def check_fields(fields: Mapping[str, Any], sampling: Sampling, model: str) -> N
     Raises:
         ConfigError: a field is an option of its own or one of ``sampling``, or cannot be written as JSON.
     """
-    _refuse_taken("body_fields", fields, model)
+    refuse_taken("body_fields", fields, model)
     for name in fields:
         if name in sampling.extra or name in Sampling.__struct_fields__:
             fix = "keep it in generation_kwargs, and remove it here"
@@ -319,10 +319,21 @@ def check_fields(fields: Mapping[str, Any], sampling: Sampling, model: str) -> N
     _check_json("body_fields", fields, model)
 
 
-def _refuse_taken(option: str, fields: Collection[str], model: str) -> None:
+def refuse_taken(option: str, fields: Collection[str], model: str, taken: Mapping[str, str] = _TAKEN_OPTIONS) -> None:
+    """Refuse further fields that have an option of their own.
+
+    Args:
+        option: that holds the fields.
+        fields: their names.
+        model: for the error.
+        taken: name → what to use instead.
+
+    Raises:
+        ConfigError: there is one.
+    """
     for name in fields:
-        if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"{option} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+        if name in taken:
+            raise ConfigError(f"{option} must not hold {name!r}", where=model, fix=taken[name])
 
 
 def _check_json(option: str, value: Any, model: str) -> None:

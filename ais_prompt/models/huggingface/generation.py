@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError
-from ais_prompt.models.flat_options import EXTRA
 from ais_prompt.models.huggingface.abilities import why_alone, why_not_joined
 from ais_prompt.models.huggingface.continuous import ContinuousBatch
 from ais_prompt.models.huggingface.ends import NOT_A_NUMBER
@@ -22,7 +20,7 @@ from ais_prompt.types import Completion, Decoding, Failure
 
 logger = logging.getLogger(__name__)
 _SAMPLING_OPTIONS: Final = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")
-_TAKEN_OPTIONS: Final = {
+TAKEN_OPTIONS: Final = {
     "max_new_tokens": "use max_out_len",
     "max_length": "use max_out_len and max_seq_len",
     "stop_strings": "use stop_words or sampling.stop",
@@ -150,17 +148,6 @@ class Generator:
             else replace(steps.completion(row, new), seconds=seconds)
             for number, (row, new) in enumerate(zip(rows, answers, strict=True))
         ]
-
-
-def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
-    """Refuse further options that have an option of their own.
-
-    Raises:
-        ConfigError: there is one.
-    """
-    for name in options:
-        if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=where, fix=_TAKEN_OPTIONS[name])
 
 
 def is_sampling(options: Mapping[str, Any]) -> bool:

@@ -13,14 +13,16 @@ from typing import Any, ClassVar, Final, Unpack
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
+    EXTRA,
     BatchingOption,
     LoadingOption,
     LocalNames,
     SamplingOption,
     read_option,
+    refuse_taken,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.generation import Generator, is_sampling, refuse_taken_options, without_sampling
+from ais_prompt.models.huggingface.generation import TAKEN_OPTIONS, Generator, is_sampling, without_sampling
 from ais_prompt.models.huggingface.library import (
     bisect_on_failure,
     check_generation_options,
@@ -103,7 +105,7 @@ class HuggingFaceBaseModel:
         self._network: Any = None
         self._generator: Generator | None = None
         self._likelihoods: LikelihoodComputer | None = None
-        refuse_taken_options(self.sampling.extra, where=path)
+        refuse_taken(EXTRA, self.sampling.extra, path, TAKEN_OPTIONS)
 
     def identity(self) -> Mapping[str, Any]:
         """Return the options that decide the answers, as plain JSON values; decoding is part of each request.
