@@ -145,7 +145,7 @@ def plain_value(value: Any, where: str, *, holds: bool = False) -> Any:
         return _shown_int(value, where)
     if isinstance(value, dict):
         return {
-            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key), holds=holds)
+            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, f"{where}.{key}", holds=holds)
             for key, item in value.items()
         }
     if type(value) in (list, tuple):
@@ -242,14 +242,11 @@ def _refused_import(error: BaseException) -> ConfigError | None:
     where = place(Path(transformer.filename), statement.lineno)
     base = transformer.base_dict.get(frame.tb_frame.f_locals.get("module"))
     if isinstance(error, KeyError) and base is not None:
-        what = f"the base config {_written(statement)!r} has no variable {error.args[0]!r}"
+        written = "." * statement.level + (statement.module or "")
+        what = f"the base config {written!r} has no variable {error.args[0]!r}"
         return ConfigError(what, where=where, fix=advice(str(error.args[0]), base))
     fix = "write `import name` or `from name import part`; `import *` only inside `with read_base():`"
     return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, fix=fix)
-
-
-def _written(statement: ast.ImportFrom) -> str:
-    return "." * statement.level + (statement.module or "")
 
 
 def _shown_int(value: int, where: str) -> int:
@@ -264,10 +261,6 @@ def _plain_key(key: Any, where: str) -> Any:
     if type(key) is int:
         return _shown_int(key, where)
     raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
-
-
-def _below(where: str, key: Any) -> str:
-    return f"{where}.{key}"
 
 
 def _dotted_name(part: Any, where: str, *, holds: bool) -> str:

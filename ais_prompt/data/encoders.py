@@ -75,18 +75,15 @@ class CharacterNgramEncoder:
         """Return unit vectors, shape (texts, dimensions); the same on every machine."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for vector, text in zip(vectors, tracked(texts, "embedding texts", unit="texts"), strict=True):
-            np.add.at(vector, [self._dimension(ngram) for ngram in self._ngrams(text.lower())], 1)
+            lower = text.lower()
+            starts = range(max(len(lower) - self.n, 0) + 1) if lower else ()
+            # Not hash(), which differs between processes. Real data can contain lone surrogates.
+            hashes = [crc32(lower[start : start + self.n].encode("utf-8", "surrogatepass")) for start in starts]
+            np.add.at(vector, [number % self.dimensions for number in hashes], 1)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         lengths[lengths == 0] = 1
         vectors /= lengths
         return vectors
-
-    def _ngrams(self, text: str) -> list[str]:
-        return [text[start : start + self.n] for start in range(max(len(text) - self.n, 0) + 1)] if text else []
-
-    def _dimension(self, ngram: str) -> int:
-        # Not hash(), which differs between processes. Real data can contain lone surrogates.
-        return crc32(ngram.encode("utf-8", "surrogatepass")) % self.dimensions
 
 
 @ENCODERS.register_module()

@@ -124,10 +124,13 @@ class LocalDataset:
         """The files of each split; `splits` and `read` look for them once."""
         if self._path is None or self._data_files:
             return _named_files(self._path or Path(), self._data_files or ())
-        if self._is_file:
-            return {split_name(self._path)[0]: [self._path]}
-        with reading(self._path):  # a name may be too long for the system
-            return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
+        if not self._is_file:
+            with reading(self._path):  # a name may be too long for the system
+                if self._path.is_dir():
+                    return _files_of_folder(self._path, self._format)
+                if not self._path.exists():  # also true of a link to itself
+                    raise missing_file(self._path)
+        return {split_name(self._path)[0]: [self._path]}
 
 
 def _check_csv_form(delimiter: str | None, quotechar: str | None, encoding: str) -> None:
@@ -151,12 +154,6 @@ def _named_files(
         if not found[split]:
             raise DataError(f"data_files names no file for the split {split!r}", fix="name one, or take the split out")
     return found
-
-
-def _single_file(path: Path) -> dict[str, list[Path]]:
-    if not path.exists():  # also true of a link to itself
-        raise missing_file(path)
-    return {split_name(path)[0]: [path]}
 
 
 def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path]]:

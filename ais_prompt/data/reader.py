@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.data.lazy_samples import LazySamples
 from ais_prompt.data.ranges import select
-from ais_prompt.data.samples import LazySamples
 from ais_prompt.data.table import Row, RowIds, Table
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.types import ReaderSpec, Sample

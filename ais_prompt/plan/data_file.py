@@ -143,7 +143,7 @@ def describe_rows(
         raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
     found = _columns(columns, looked, data)
     shape = found.shape
-    made = _made(shape, looked, data.path)
+    made = looked if shape == RowShape() else list(shape.rows(looked, data.path))
     answer = found.answer if found.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]
     known = Golds(
@@ -196,15 +196,6 @@ def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: Da
     written = written_prompts(data.texts, data.path, list(flat(rows[0], inside)) if inside else columns)
     shape, _ = find_shape(rows, answer=data.answer, asked=written.columns)
     return columns_of_prompts(shape, rows, written, data.path)
-
-
-def _made(shape: RowShape, rows: Sequence[Mapping[str, Any]], path: str) -> Sequence[Mapping[str, Any]]:
-    """Return the rows in their shape.
-
-    Raises:
-        DataError: a row has another shape; it names the row.
-    """
-    return rows if shape == RowShape() else list(shape.rows(rows, path))
 
 
 def _scoring(golds: Golds, data: DataFile) -> tuple[Kind | None, Scoring]:

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     )
     from ais_prompt.preview.marks import BETWEEN_SHOTS, Kind, Origin, Span
     from ais_prompt.preview.origins import Origins, find_origins, unmarked
-    from ais_prompt.preview.preview import GoldSent, PromptView, Token, preview_sample, previews, request_line
+    from ais_prompt.preview.preview import (
+        GOLD_TITLES,
+        GoldSent,
+        PromptView,
+        Token,
+        preview_sample,
+        previews,
+        request_line,
+    )
     from ais_prompt.preview.prompt_differences import (
         END,
         LEAST_ALIKE,
@@ -46,6 +54,6 @@ if TYPE_CHECKING:
         traced_views,
         write_prompts,
     )
-    from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
+    from ais_prompt.preview.terminal import print_sample
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -31,6 +31,13 @@ from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, promp
 _OTHER_PROMPT: Final = "another prompt"
 GoldSent: TypeAlias = GoldUse | Literal["all"]
 """What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
+GOLD_TITLES: Final[dict[GoldSent, str]] = {
+    "all": "Gold, sent too",
+    "every label": "Gold; every label is sent in turn",
+    "earlier turns": "Gold; that of earlier turns is sent, the last one is not",
+    "none": "Gold, not sent",
+}
+"""Part of the gold that the prompts of a sample show → title. The first that applies to one of them is used."""
 
 
 class PromptView(Struct, frozen=True):

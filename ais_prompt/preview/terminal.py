@@ -16,7 +16,7 @@ from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
-from ais_prompt.preview.preview import GoldSent, PromptView, Token, request_line
+from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList, PromptSection
 from ais_prompt.terminal import print_heading
 from ais_prompt.utils import counted, describe_call, describe_part, printable
@@ -35,14 +35,6 @@ STYLES: Final = {
 """Role → colour of its text; other roles have `OTHER_STYLE`."""
 
 OTHER_STYLE: Final = "blue"
-
-GOLD_TITLES: Final[dict[GoldSent, str]] = {
-    "all": "Gold, sent too",
-    "every label": "Gold; every label is sent in turn",
-    "earlier turns": "Gold; that of earlier turns is sent, the last one is not",
-    "none": "Gold, not sent",
-}
-"""Part of the gold that the prompts of a sample show → title. The first that applies to one of them is used."""
 
 NARROWEST: Final = 36
 """Terminal cells that a prompt needs to be printed beside another."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         lost_answers,
         reasons_of,
     )
-    from ais_prompt.report.costs import estimate_lines, estimate_words, used_line
+    from ais_prompt.report.estimates import estimate_lines, estimate_words, used_line
     from ais_prompt.report.frames import SAMPLE_COLUMNS, sample_rows, samples_table, scores_table, to_pandas
     from ais_prompt.report.language import counted, hint_in_language, label_language, labels, say, term
     from ais_prompt.report.matrix import print_matrix
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.sample import SampleChunk
-    from ais_prompt.report.web.search import ORDERS, FoundSamples, Query, find
+    from ais_prompt.report.web.sample_search import ORDERS, FoundSamples, Query, find
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, RunPage, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of

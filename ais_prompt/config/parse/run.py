@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -69,7 +69,8 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     gates = _parse_gates(keys.gates, faults)
     sections = parse_sections(top)
     budget = keys.budget if budget is None else budget.over(keys.budget)
-    check_cost(budget, [*models, *_judges(datasets)], faults)
+    judges = (scoring.judge for dataset in datasets for scoring in dataset.eval.by_evaluator)
+    check_cost(budget, [*models, *(model for judge in judges if judge for model in judge.models)], faults)
     faults.raise_any()
     where_to = work_dir or keys.work_dir or DEFAULT_WORK_DIR
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder)}
@@ -102,11 +103,6 @@ def _parse_gates(texts: Sequence[Any], faults: Faults) -> tuple[Gate, ...]:
         except ConfigError as error:
             faults.add(error.what, error.where, error.fix)
     return tuple(gates)
-
-
-def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:
-    judges = (scoring.judge for dataset in datasets for scoring in dataset.eval.by_evaluator)
-    return (model for judge in judges if judge is not None for model in judge.models)
 
 
 def _is_used(loaded: LoadedConfig, name: str) -> bool:

@@ -185,12 +185,13 @@ def _make_client(
         arguments["api_key"] = _NO_KEY
     if is_azure or provider is not None:
         headers.pop("Authorization", None)  # the package writes its own
-    address, query = _split_query(server.base_url)
+    parts = urlsplit(server.base_url)
     if is_azure and "azure_endpoint" in arguments:
         arguments.setdefault("azure_deployment", server.model)
     else:
-        arguments["base_url"] = address
-    arguments["default_query"] = {**query, **arguments.get("default_query", {})}
+        arguments["base_url"] = urlunsplit(parts._replace(query="", fragment=""))
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    arguments["default_query"] = query | arguments.get("default_query", {})
     http_client = _http_client(server)
     try:
         return kind(**arguments, default_headers=headers, max_retries=0, timeout=None, http_client=http_client)
@@ -220,12 +221,6 @@ def _check_arguments(kind: type[openai.AsyncOpenAI], arguments: Mapping[str, Any
             raise ConfigError(
                 f"{kind.__name__} has no argument {name!r}", fix=f"known: {', '.join({*public} - {'self'})}"
             )
-
-
-def _split_query(address: str) -> tuple[str, dict[str, str]]:
-    """Split an address into the part before its query, and the query as a dict."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(query="", fragment="")), dict(parse_qsl(parts.query, keep_blank_values=True))
 
 
 def token_provider_at(path: str) -> Callable[[], Awaitable[str]]:

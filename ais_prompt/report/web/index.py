@@ -1,4 +1,4 @@
-"""All samples of a run in one SQLite file, ``view/samples.sqlite``, in which `ais_prompt.report.web.search` searches.
+"""All samples of a run in one SQLite file, ``view/samples.sqlite``, in which `find` searches (``sample_search.py``).
 
 Each sample has a row with its line of the table, and where its prediction and score begin in their files. Other tables
 hold the text that a search looks into, and where the requests to judges about a sample begin. If SQLite has FTS5 with
@@ -243,7 +243,7 @@ def line_starts(path: Path) -> Iterator[int]:
 
 
 def json_text(value: Any) -> str:
-    """Return a value in the one form in which ``columns`` has it and `ais_prompt.report.web.search` searches it."""
+    """Return a value in the one form in which ``columns`` has it, and a search looks for it."""
     return _ENCODER.encode(value)
 
 

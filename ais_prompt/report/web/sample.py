@@ -18,7 +18,6 @@ from ais_prompt.report.web.assets import Lines, Text, finite
 from ais_prompt.report.web.judgements import Judgement, read_judgements
 from ais_prompt.types import (
     Completion,
-    LeftFile,
     ModelCall,
     Prediction,
     Reading,
@@ -211,7 +210,10 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
         "refused": completion.refused,
         "tool_calls": [{"name": call.name, "arguments": lines.add(call.arguments)} for call in completion.tool_calls],
         "steps": [_step(call, lines) for call in completion.trajectory],
-        "files": [_left(file, lines) for file in completion.files],
+        "files": [
+            {"name": file.name, "size": file.size, "text": lines.add(file.text) if file.text else None}
+            for file in completion.files
+        ],
     }
     return {name: value for name, value in values.items() if value not in (None, False, [])}
 
@@ -226,10 +228,6 @@ def _step(call: ModelCall, lines: Lines) -> dict[str, Any]:
         "began": finite(call.began),
         "cost": finite(call.cost),
     }
-
-
-def _left(file: LeftFile, lines: Lines) -> dict[str, Any]:
-    return {"name": file.name, "size": file.size, "text": lines.add(file.text) if file.text else None}
 
 
 def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_prompts_html
 from ais_prompt.report.web.run_files import asking_in_parts, has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.sample import SampleChunk
-from ais_prompt.report.web.search import Query, find
+from ais_prompt.report.web.sample_search import Query, find
 from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from ais_prompt.report.web.index import STATES, SampleIndex
-from ais_prompt.report.web.search import Query, conditions
+from ais_prompt.report.web.sample_search import Query, conditions
 
 MOST_MODELS: Final = 8
 """Models side by side."""

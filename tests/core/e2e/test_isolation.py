@@ -46,7 +46,7 @@ PARTS = {
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
-    *("AgentModel", "Asker", "BatchService", "GathersRequests"),  # of shipped models
+    *("AgentModel", "Asker", "BatchService", "BringsFiles", "GathersRequests"),  # of shipped models
     *("AsksInParts", "HasJudgePrompt", "ReadsTokens", "RunsTools"),  # of shipped evaluators and inferencers
     "RunPage",  # what an extension shows
     "Benchmark",  # what a step of an extension returns
