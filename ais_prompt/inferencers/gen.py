@@ -61,14 +61,16 @@ class GenInferencer:
         self.n = n
         self.stop_token_ids = tuple(stop_token_ids)
         self.seed = seed
-        self._fields = {"response_format": response_format, "top_logprobs": top_logprobs}
+        fields = {"response_format": response_format, "top_logprobs": top_logprobs}
+        self._fields = {name: value for name, value in fields.items() if value is not None}
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         length = self.max_out_len if not self.length_column else answer_length(sample.fields.get(self.length_column))
         decoding = context.decoding(length, self.stopping_criteria, self.stop_token_ids, self.seed)
-        decoding = with_fields(decoding, context.model, **self._fields)
+        if self._fields:  # else all requests share one decoding, whose part of their keys is made once
+            decoding = with_fields(decoding, context.model, **self._fields)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
         answers = [None if completion.failure else completion.text for completion in completions]
         return Prediction(
@@ -82,9 +84,8 @@ class GenInferencer:
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """Return the only prompt."""
-        for name, value in self._fields.items():
-            if value is not None:
-                refuse_fields(context.model, name)
+        for name in self._fields:
+            refuse_fields(context.model, name)
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]
 

@@ -31,7 +31,8 @@ def completion_token_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 def tokens_of(logprobs: Any) -> tuple[GeneratedToken, ...]:
     """Return the tokens in ``logprobs`` of a choice; none if it is in neither form, or has no alternatives."""
-    found = fields_of(logprobs)
+    if not (found := fields_of(logprobs)):
+        return ()
     content = found.get("content")
     tokens = tuple(_of_chat(content) if isinstance(content, list) else _of_completion(found))
     return tokens if any(token.alternatives for token in tokens) else ()
