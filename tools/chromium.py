@@ -30,6 +30,7 @@ _KEYS = {
     "End": 35,
     "Tab": 9,
 }
+BLANK = "about:blank"
 _LONGEST = 20
 """Most seconds to wait for anything."""
 _FRAME = "() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))"
@@ -67,9 +68,11 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, url: str) -> None:
-        self.call("Page.navigate", url="about:blank")  # the same page with another # would not be loaded again
-        self.call("Page.navigate", url=url)
-        self.wait_for("location.href !== 'about:blank' && document.readyState === 'complete'")
+        self.call("Page.navigate", url=BLANK)  # the same page with another # would not be loaded again
+        if url != BLANK:
+            self.call("Page.navigate", url=url)
+            self.wait_for(f"location.href !== '{BLANK}'")
+        self.wait_for("document.readyState === 'complete'")
 
     def value(self, expression: str) -> Any:
         """The value of a JavaScript expression, as JSON values; a promise is awaited."""
