@@ -3,7 +3,7 @@
 addTab("variants", {
   title: "Variants",
   isBehindSamples: true,
-  has: () => data.variants,
+  has: () => Boolean(data.variants),
   draw: () => [...new DOMParser().parseFromString(data.variants, "text/html").body.children],
   isInstead: () => false,
   facts: () => [],
