@@ -149,7 +149,7 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
         else:
             conversation = task.inferencer.converse(sample, shots, task.context)
             if isinstance(task.model, BringsFiles):
-                conversation = _bringing(conversation, task.model.brought(sample.fields))
+                conversation = _with_brought(conversation, task.model.brought(sample.fields))
             prediction = yield from conversation
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
@@ -169,8 +169,8 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
     )
 
 
-def _bringing(conversation: Conversation, brought: str) -> Conversation:
-    """Set `Request.brought` in all requests of a conversation."""
+def _with_brought(conversation: Conversation, brought: str) -> Conversation:
+    """Set `Request.brought` in all requests of a conversation, so that their keys change with the files of the row."""
     answers: Sequence[Completion] | None = None
     while True:
         try:
@@ -287,16 +287,18 @@ class EarlierAnswers:
             return None
         key = self._key_of(request)
         # Answered in this folder, by this session or an earlier one.
-        answer = self._find(self._journal, key, request)
+        answer = self._journal.get(key) or self._adopted(self._journal, key, request)
         # Answered by another shard, whose journal may still grow.
         if answer is None and self._of_shards is not None:
             answer = self._of_shards.answer(key)
         # Answered in another run: written down here too, so that this folder is complete by itself.
         if isinstance(request.decoding, ToolRun):  # what it did in another run, it did not do in this one
             return answer or self._cut_off(key, request, request.decoding)
-        if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
-            self._journal.append(key, request, answer, findable=True)
-            self.from_cache += 1
+        if answer is None and (cache := self._cache) is not None:
+            answer = cache.get(key, request) or self._adopted(cache, key, request)
+            if answer is not None:
+                self._journal.append(key, request, answer, findable=True)
+                self.from_cache += 1
         return answer if answer is None else self._longer(key, request, answer)
 
     def of_asked(self, key_of: RequestKeys) -> EarlierAnswers:
@@ -366,13 +368,12 @@ class EarlierAnswers:
         self.truncated.add(key)
         return longer
 
-    def _find(self, answers: Journal | AnswerCache, key: str, request: Request) -> Completion | None:
-        """Return an answer of this version, or of an earlier version, which is then written under its new key."""
-        answer = answers.get(key) if isinstance(answers, Journal) else answers.get(key, request)
-        if answer is None and self._former_keys is not None and answers.has_former_keys:
-            adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
-            answer = next((found for found in adopted if found is not None), None)
-        return answer
+    def _adopted(self, answers: Journal | AnswerCache, key: str, request: Request) -> Completion | None:
+        """Return the answer of an earlier version, which is then written under its new key; None without any."""
+        if self._former_keys is None or not answers.has_former_keys:
+            return None
+        adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
+        return next((found for found in adopted if found is not None), None)
 
     def record(self, request: Request, completion: Completion) -> Completion:
         """Write an answer or a failure down, and return it; a failed retry leaves the truncated answer in place.

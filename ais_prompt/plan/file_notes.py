@@ -1,4 +1,4 @@
-"""What a person is told of a file with questions: what was recognised, and what else is remarkable."""
+"""Notes about a file with questions: what was recognised in it, and what else is remarkable."""
 
 from __future__ import annotations
 
