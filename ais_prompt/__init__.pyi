@@ -99,10 +99,6 @@ from ais_prompt.extensions.benchmarks.visual import OcrBenchEvaluator as OcrBenc
 from ais_prompt.extensions.benchmarks.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
 from ais_prompt.extensions.benchmarks.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
 from ais_prompt.extensions.benchmarks.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
-from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
-from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner
-from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
-from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.extensions.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.logs.rules import logged_letters as logged_letters
@@ -148,6 +144,11 @@ from ais_prompt.extensions.perf.load_rows import LoadRowsDataset as LoadRowsData
 from ais_prompt.extensions.perf.synthetic import SyntheticDataset as SyntheticDataset
 from ais_prompt.extensions.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
 from ais_prompt.extensions.rubrics.rubric import RubricEvaluator as RubricEvaluator
+from ais_prompt.extensions.shards.local_shards import LocalRunner as LocalRunner
+from ais_prompt.extensions.shards.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
+from ais_prompt.extensions.shards.partitioners import SizePartitioner as SizePartitioner
+from ais_prompt.extensions.shards.ray import RayRunner as RayRunner
+from ais_prompt.extensions.shards.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.agent import AgentInferencer as AgentInferencer
@@ -253,7 +254,6 @@ from ais_prompt.registry import RUNNERS as RUNNERS
 from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
 from ais_prompt.scoring.rows import Row as Row
-from ais_prompt.shards.local_shards import LocalRunner as LocalRunner
 from ais_prompt.types import Activity as Activity
 from ais_prompt.types import ChatMessage as ChatMessage
 from ais_prompt.types import Completion as Completion

@@ -141,9 +141,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "StringMatchEvaluator": "ais_prompt.evaluators.contained",
     },
     "partitioners": {},
-    "runners": {
-        "LocalRunner": "ais_prompt.shards.local_shards",
-    },
+    "runners": {},
 }
 """Kind of part → name → module that defines it, of the core."""
 
@@ -175,7 +173,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.base.JudgedBatchEvaluator",
     ),
     "partitioners": ("ais_prompt.types.shard.Partitioner",),
-    "runners": ("ais_prompt.shards.runner.Runner",),
+    "runners": ("ais_prompt.plan.runner.Runner",),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 

@@ -21,7 +21,6 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 """What a package of your own needs; the rest is for the core."""
 
 Step: TypeAlias = Literal[
-    "array_index",
     "audit",
     "begin",
     "benchmarks",
@@ -32,10 +31,12 @@ Step: TypeAlias = Literal[
     "compare_within",
     "compared_variants",
     "config_trees",
+    "divided",
     "entries",
     "find_data",
     "finished",
     "foreign_name",
+    "joined",
     "known_values",
     "model",
     "near_copies",
@@ -93,9 +94,13 @@ STEPS: Final[Mapping[Step, str]] = {
     "are called",
     "model": "(`ModelSpec`, the model that is built of it) -> the model that takes its place, or None",
     "status": "(run folder) -> lines for `aisprompt status`; all are called",
-    "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
+    "divided": "(`ais_prompt.verbs.Session`) -> a `ais_prompt.cli.modes.DividedRun`: how several processes ask one "
+    "run; the options of `run` about it are in the session",
+    "joined": "(`ais_prompt.plan.Plan`, run folder) -> a function (task, `ais_prompt.store.PredictionSorter`) -> "
+    "whether it has added the predictions of all samples of the task, which processes that each asked a part of the "
+    "run have stored; None if there were none",
     "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read; all are "
     "called",
     "source": "(what the command line names, with options of extensions: `Options`) -> the same; all are called",

@@ -20,6 +20,7 @@ MOVED: Final = {
     "ais_prompt.postprocess.judge_replies": "ais_prompt.judges.replies",
     "ais_prompt.readers": "ais_prompt.data",
     "ais_prompt.retrievers": "ais_prompt.data",
+    "ais_prompt.shards": "ais_prompt.plan",
 }
 """Old name of a module or package → its name now."""
 

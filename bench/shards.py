@@ -29,8 +29,9 @@ from typing import Final
 from ais_prompt.checks import checked, checked_for_scoring
 from ais_prompt.config import Options, render_config
 from ais_prompt.engine import conversations_of
+from ais_prompt.extensions.shards.joining import agreement
 from ais_prompt.plan import Task
-from ais_prompt.shards import agreement, merge_journals
+from ais_prompt.scoring import merge_journals
 from ais_prompt.store import RequestKeys, RunFolder, write_json_atomic
 from ais_prompt.types import Completion, Prediction, Shard, Usage
 from ais_prompt.utils import encode_plain

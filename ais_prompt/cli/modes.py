@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -12,11 +12,12 @@ from ais_prompt.cli.options import added, option_of
 from ais_prompt.cli.verb import GIVEN, Verb
 from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.extension import REINSTALL, ModeEntry, import_object, missing_extension
-from ais_prompt.steps import extensions
+from ais_prompt.steps import extensions, first_answer
 
 if TYPE_CHECKING:
     from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.plan import Plan
+    from ais_prompt.types import RunSpec
     from ais_prompt.verbs import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -55,6 +56,41 @@ class RunMode(NamedTuple):
     source: Callable[[dict[str, Any], Any], dict[str, Any]]
     preview: Callable[[ModeRun], None]
     run: Callable[[ModeRun], int]
+
+
+class DividedRun(NamedTuple):
+    """How several processes ask one run. The step ``divided`` returns it.
+
+    Attributes:
+        options: (options of the config) → those that this process uses.
+        tasks: (spec of the run) → names of the tasks that this process asks, so that it reads no others; None for all,
+            or if that is not decided yet.
+        preview: (the run) → nothing: print what would be started, for ``--dry-run``.
+        run: (the run, values of the options of gates) → the exit code; None if this process asks the whole run.
+    """
+
+    options: Callable[[Options], Options]
+    tasks: Callable[[RunSpec], Collection[str] | None]
+    preview: Callable[[ModeRun], None]
+    run: Callable[[ModeRun, Mapping[str, Any]], int | None]
+
+
+def divided_run(session: Session) -> DividedRun:
+    """Return how several processes ask a run.
+
+    Raises:
+        ConfigError: the command line asks for it, and the extension that does it is missing.
+    """
+    found: DividedRun | None = first_answer("divided", session)
+    if found is not None:
+        return found
+    for flag in ("shard", "runner"):
+        if getattr(session, flag) is not None:
+            from ais_prompt.errors import ConfigError
+
+            what = f"the extension {missing_extension('divided')!r} has --{flag}, and is not here"
+            raise ConfigError(what, where=f"--{flag}", fix=REINSTALL)
+    return DividedRun(lambda options: options, lambda _: None, lambda _: None, lambda *_: None)
 
 
 @cache

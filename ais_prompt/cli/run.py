@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ais_prompt.catalog import PARTS
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.modes import (
     CommandWithModes,
     Mode,
     ModeRun,
+    divided_run,
     mode_help,
     mode_of,
     mode_option_names,
@@ -36,8 +37,6 @@ from ais_prompt.cli.options import (
     taken,
     with_options,
 )
-from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_option, with_runner
-from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
     echo,
     hanging,
@@ -63,9 +62,10 @@ _NOT_STORED = {"max_num_workers", *names_of("cache", "budget")}
 """The options that neither a config nor its stored answers hold."""
 _SAME: Final = "…"
 """The command that was typed, where it would be repeated with more options."""
+_RUNNERS = [name.removesuffix("Runner").lower() for name in PARTS["runners"]]
 _MADE_HERE = {
     "mode": option_of(Session, "mode", f"; {mode_help()}.", type=Mode(["all", "infer", "eval", "viz", *modes()])),
-    "runner": runner_option,
+    "runner": option_of(Session, "runner", f": {', '.join(_RUNNERS)}. Its options: --set runner.num_shards=8."),
 }
 
 
@@ -108,9 +108,9 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     options = read_options(source)
     _refuse_run_without_config(session, options)
     check_retry(session, session.shard)
-    tasks_of = partial(tasks_of_shard, session.shard, session.reuse)
-    options = with_runner(options, session.runner, is_shard=session.shard is not None)
-    plan, warnings = checked(options, tasks_of=tasks_of)
+    divided = divided_run(session)
+    options = divided.options(options)
+    plan, warnings = checked(options, tasks_of=divided.tasks)
     session = replace(session, command=shown_command(), warnings=warnings)
     further = mode_of(session.mode)
     keeper = read_gates(plan, **gate_values, mode=session.mode)
@@ -128,17 +128,13 @@ def run(ctx: click.Context, /, **values: Any) -> None:
         from ais_prompt.cli.estimate import show_estimate
 
         show_estimate(plan, by_task=True)
-        preview_shards(ctx, plan)
+        divided.preview(in_mode)
         echo("nothing was asked (--dry-run)")
         return
     if further is not None:
         ctx.exit(further.run(in_mode))
-    if session.shard is not None:
-        refuse_scores_of_shard(session.mode, gate_values)
-        ctx.exit(run_shard(plan, session, session.shard, debug=values["debug"]))
-    if plan.spec.runner is not None and session.mode in ("all", "infer"):
-        check_retry(session, plan.spec.runner)
-        ctx.exit(run_by_runner(ctx, plan, session, keeper))
+    if (code := divided.run(in_mode, gate_values)) is not None:
+        ctx.exit(code)
     ctx.exit(_run_here(ctx, plan, session, keeper))
 
 

@@ -286,7 +286,7 @@ def _parameters(postprocessor: Postprocessor) -> Collection[str]:
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:
-    """Build what starts the shards of a run, a `ais_prompt.shards.runner.Runner`.
+    """Build what starts the processes that each ask a part of a run.
 
     Args:
         spec: the runner.

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.store.answer_cache import AnswerCache, open_cache
     from ais_prompt.store.disk import reading, replacing, system_error, writing
     from ais_prompt.store.journal import Journal, JournalView
-    from ais_prompt.store.layout import RunFolder, create_run_folder, refuse_links, safe_name
+    from ais_prompt.store.layout import SESSION_NAME, RunFolder, create_run_folder, refuse_links, safe_name
     from ais_prompt.store.log_format import ImportedLog, ImportedTask, Log, LogFormat
     from ais_prompt.store.predictions import (
         ASK_FIRST,

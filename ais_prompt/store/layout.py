@@ -23,6 +23,10 @@ from ais_prompt.utils import digest
 _NUMBERS: Final = re.compile(r"\d+")
 RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\d+))?")
 """The name of a run folder: its start in UTC. Earlier versions wrote local time, without the ``Z``."""
+SESSION_NAME: Final = re.compile(
+    r"(?P<start>\d{8}_\d{6}Z)_(?P<index>\d+)-of-(?P<count>\d+)_(?P<host>.+)_(?P<pid>\d+)(?:-\d+)?"
+)
+"""The name of the folder in which one process of several asked its part of a run."""
 _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
 _LONGEST = 150
@@ -86,6 +90,13 @@ class RunFolder(Struct, frozen=True):
         """The folders of shards, each a run folder of its own."""
         return self.root / "shards"
 
+    def sessions(self) -> list[RunFolder]:
+        """Return the folders in `shards`, oldest first; other folders there are ignored."""
+        with suppress(OSError):
+            names = sorted(path.name for path in self.shards.iterdir())
+            return [RunFolder(self.shards / name) for name in names if SESSION_NAME.fullmatch(name)]
+        return []
+
     @property
     def loads(self) -> Path:
         """The folders of several loads, each a run folder of its own."""
@@ -128,6 +139,11 @@ class RunFolder(Struct, frozen=True):
     def journal(self, model_abbr: str, dataset_abbr: str) -> Path:
         """Finished requests of one task, one a line."""
         return self._of_task("journal", model_abbr, dataset_abbr, ".jsonl")
+
+    def journals(self, model_abbr: str, dataset_abbr: str) -> list[Path]:
+        """Return the journals of one task that are there: of the run itself, then of its `sessions`."""
+        found = (one.journal(model_abbr, dataset_abbr) for one in (self, *self.sessions()))
+        return [journal for journal in found if journal.exists()]
 
     def predictions(self, model_abbr: str, dataset_abbr: str) -> Path:
         """Predictions of one task, one sample a line."""

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
         started_parts,
         with_found_models,
     )
-    from ais_prompt.verbs.run_document import TaskEstimate, task_estimates
+    from ais_prompt.verbs.run_document import RunDocument, TaskEstimate, task_estimates
     from ais_prompt.verbs.run_session import FailureLimit, RunMode, Session
-    from ais_prompt.verbs.shards import run_shard
     from ais_prompt.verbs.task_end import task_ends
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -22,8 +22,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models import BatchedModel, batch_answer, batch_request, custom_id, has_batches
 from ais_prompt.parts import part_class
 from ais_prompt.plan import Plan, Task, record_of
-from ais_prompt.scoring import match, predictions, read_answers
-from ais_prompt.shards import journals_of, merge_journals
+from ais_prompt.scoring import match, merge_journals, predictions, read_answers
 from ais_prompt.store import (
     Journal,
     JournalView,
@@ -203,7 +202,7 @@ def _distinct_requests(plan: Plan, folder: RunFolder) -> Iterator[tuple[str, tup
 
 def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request]]:
     """Yield key and request of everything in a task that can be asked now and has no answer yet."""
-    view = JournalView(*journals_of(task, folder))
+    view = JournalView(*folder.journals(task.spec.model.abbr, task.spec.dataset.abbr))
     key_of = RequestKeys(task.model.identity())
 
     def recall(request: Request) -> Completion | None:

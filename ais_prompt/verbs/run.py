@@ -27,8 +27,16 @@ from ais_prompt.models import ApiModel, BatchModel, Model, StartsServer, address
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
 from ais_prompt.preview import write_prompts
 from ais_prompt.report import forget_report, reasons_of, write_report, write_speed, write_summary
-from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
-from ais_prompt.shards import forget_partial, open_partial
+from ais_prompt.scoring import (
+    Row,
+    TaskOutcome,
+    check_stored,
+    forget_partial,
+    open_partial,
+    select,
+    summary_rows,
+    with_averages,
+)
 from ais_prompt.steps import steps, tell
 from ais_prompt.store import (
     RunFolder,

@@ -47,7 +47,7 @@ STEPS: Final = {
     "audit": ["check", "eval.py", "--audit"],
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
     "open_log": ["compare", "eval.py", "eval.py"],
-    "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
+    "divided": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
 }
 """Step → a command that needs it. The other steps have no name on the command line."""
 

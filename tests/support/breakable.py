@@ -18,13 +18,13 @@ import numpy as np
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.data import CharacterNgramEncoder, FixKRetriever, LocalDataset
 from ais_prompt.evaluators import AccEvaluator, AnswerBatch, BatchVerdict, JudgeQuestion
+from ais_prompt.extensions.shards.local_shards import LocalRunner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.judges import GenericLLMEvaluator, PairwiseEvaluator
 from ais_prompt.models import Reply, ScriptedModel, Server, Sink
 from ais_prompt.parts import members
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.registry import import_dotted
-from ais_prompt.shards import LocalRunner
 from ais_prompt.types import Chunk, Completion, Likelihood, LikelihoodQuery, Request, SampleScore, Score, TaskSize
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"

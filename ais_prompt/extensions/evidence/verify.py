@@ -28,7 +28,6 @@ from ais_prompt.locks import find_drift
 from ais_prompt.models import identity_in_keys
 from ais_prompt.plan import Plan, Task
 from ais_prompt.scoring import score_task
-from ais_prompt.shards import journals_of
 from ais_prompt.store import RunFolder, read_predictions, read_results, read_run_file
 from ais_prompt.utils import counted, listed, versions
 from ais_prompt.verbs import Session, asked, run_source, with_found_models
@@ -140,7 +139,7 @@ def _strays(tasks: Sequence[Task], folder: RunFolder) -> list[str]:
     known = {folder.config_file, folder.run_file, *(folder.root / name for name in (SEAL, SIGNATURE, LOCK))}
     for task in tasks:
         model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-        known |= {folder.predictions(model, dataset), folder.results(model, dataset), *journals_of(task, folder)}
+        known |= {folder.predictions(model, dataset), folder.results(model, dataset), *folder.journals(model, dataset)}
         for replies, judge in _judges(task, folder):
             known |= {place(judge, dataset) for place in (replies.journal, replies.predictions)}
     found = {path for path in folder.root.rglob("*") if path.is_file()} - known
@@ -240,7 +239,7 @@ def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> int:
         The number of samples.
     """
     names = task.spec.model.abbr, task.spec.dataset.abbr
-    journals = journals_of(task, folder)
+    journals = folder.journals(*names)
     if not journals:
         what = "the answers were made elsewhere, so that their requests are not known"
         raise ConfigError(what, where=str(folder.journal(*names)), fix="verify them where they were made")
@@ -293,7 +292,7 @@ def _scores(task: Task, folder: RunFolder) -> int:
         for old, new in zip_longest(samples, made)
         if old is None or new is None or old.to_json() != new.to_json()
     ]
-    if different and not journals_of(task, folder):
+    if different and not folder.journals(task.spec.model.abbr, task.spec.dataset.abbr):
         what = "the answers were made and scored elsewhere, and have other scores here"
         raise ConfigError(what, where=str(path), fix="verify them where they were made")
     if different:
@@ -328,7 +327,7 @@ def _retried_with(task: Task, folder: RunFolder, ids: Collection[str]) -> Iterat
 def _forget(task: Task, folder: RunFolder, ids: Collection[str]) -> None:
     """Remove the answers to some samples from the journals of a task, which become one, and the replies of judges."""
     names = task.spec.model.abbr, task.spec.dataset.abbr
-    _keep_lines(journals_of(task, folder), folder.journal(*names), lambda id_: id_ not in ids)
+    _keep_lines(folder.journals(*names), folder.journal(*names), lambda id_: id_ not in ids)
     for replies, judge in _judges(task, folder):
         journal = replies.journal(judge, names[1])
         if journal.exists():  # the id of a judge's question is that of the sample, a dash and a digest

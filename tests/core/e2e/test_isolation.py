@@ -18,9 +18,8 @@ from ais_prompt.cli import main
 from ais_prompt.config import Options
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.parts import members
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, Runner
 from ais_prompt.registry import import_dotted
-from ais_prompt.shards import Runner
 from ais_prompt.store import RunFolder
 from ais_prompt.verbs import RunResult, Session
 from ais_prompt.verbs import run as pipeline

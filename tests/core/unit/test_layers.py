@@ -29,7 +29,7 @@ LAYERS = (
     {"cli"},
     {"verbs", "reference"},
     {"gates"},
-    {"report", "shards"},
+    {"report"},
     {"comparison"},
     {"locks"},
     {"preview", "scoring"},

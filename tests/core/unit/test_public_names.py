@@ -24,8 +24,8 @@ PACKAGES = {
     "postprocessors": "postprocess",
     "readers": "data",
     "retrievers": "data",
-    "partitioners": "shards",
-    "runners": "shards",
+    "partitioners": "plan",
+    "runners": "plan",
     "templates": "prompts",
 }
 """Kind of part → the package that offers its parts. Transports have the names of libraries."""

@@ -36,7 +36,6 @@ EXTENSION = Extension(
     variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
-        "array_index": "acts:array_index",
         "audit": "acts:audit",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
@@ -47,10 +46,12 @@ EXTENSION = Extension(
         "compare_within": "acts:compare_within",
         "compared_variants": "acts:compared_variants",
         "config_trees": "acts:config_trees",
+        "divided": "acts:divided",
         "entries": "acts:entries",
         "find_data": "acts:find_data",
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
+        "joined": "acts:joined",
         "known_values": "acts:known_values",
         "model": "acts:model",
         "near_copies": "acts:near_copies",
@@ -90,10 +91,6 @@ def decide(gates, root, options):
 
 def fault(spec):
     return ("a strange name", "call it another") if spec.name == "strange" else None
-
-
-def array_index(environment):
-    return None
 
 
 class Audit:
@@ -146,6 +143,14 @@ def print_question(samples, console, origins):
         return None
     print("strangely asked", [sample[0].dataset for sample in samples])
     return True
+
+
+def divided(session):
+    return None
+
+
+def joined(plan, folder):
+    return None
 
 
 def entries(name):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.core.e2e.project import MODEL, Project
-from tests.core.e2e.test_runners import answers, assert_same_scores, shards
-from tests.extensions.clusters.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
+from tests.extensions.shards.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
+from tests.extensions.shards.test_runners import answers, assert_same_scores, shards
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(48)]
@@ -167,7 +167,7 @@ def test_the_import_of_submitit_leaves_open_logs_alone() -> None:
 import logging, tempfile
 from pathlib import Path
 from ais_prompt import SlurmRunner
-from ais_prompt.shards.runner import ShardWork
+from ais_prompt.plan import ShardWork
 from ais_prompt.store.layout import RunFolder
 
 folder = Path(tempfile.mkdtemp())

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.core.e2e.project import MODEL, ROWS, Project, read_lines
-from tests.core.e2e.test_shards import without_times
+from tests.extensions.shards.test_shards import without_times
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process

@@ -10,9 +10,9 @@ from typing import Final
 
 from ais_prompt.config import render_config
 from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.extensions.shards.shard_folders import is_asked, list_shard_folders
 from ais_prompt.models import AnnouncedServer, ServerInstance, ServerToStart, StartedServers, StartsServer
 from ais_prompt.plan import Plan
-from ais_prompt.shards.shard_folders import is_asked, list_shard_folders
 from ais_prompt.store import RunFolder, safe_name, write_config, writing
 from ais_prompt.types import BEAT, Failure
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 from ais_prompt.config import redacted, redacted_override
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import check_at_least
+from ais_prompt.plan import ShardWork
 from ais_prompt.processes import module_command
 from ais_prompt.registry import RUNNERS
-from ais_prompt.shards import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils import digest, require, require_installed
 

@@ -1,7 +1,8 @@
-"""Merge the answers of a run and its shards into predictions, also while the run is not finished.
+"""Make predictions of the answers of a run, also while the run is not finished.
 
-Predictions are made of journals, or taken from shards that asked the same (`agreement`). A run that is not finished is
-collected in the subfolder ``partial``, so that it can be scored and shown before it ends.
+Predictions are made of journals. If several processes asked parts of the run, what they predicted can be joined in
+place of that (the step ``joined``). A run that is not finished is collected in the subfolder ``partial``, so that it
+can be scored and shown before it ends.
 """
 
 from __future__ import annotations
@@ -9,21 +10,19 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from ais_prompt.engine import conversations_of, stored_predictions
+from ais_prompt.engine import stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models import full_identity
 from ais_prompt.plan import Plan, Task, record_of
-from ais_prompt.scoring import check_answers
-from ais_prompt.secrets import SECRETS
-from ais_prompt.shards.shard_folders import list_shard_folders, stored_agreements
+from ais_prompt.scoring.score import check_answers
+from ais_prompt.steps import first_answer
 from ais_prompt.store import (
     PredictionSorter,
-    RequestKeys,
     RunFolder,
     addresses_of,
     done_tasks,
@@ -31,15 +30,15 @@ from ais_prompt.store import (
     prediction_sorter,
     read_run_file,
     refuse_links,
-    stored_lines,
     try_file_lock,
     writing,
 )
 from ais_prompt.terminal import logging_to
-from ais_prompt.types import Request, TaskFacts, decoding_to_json
-from ais_prompt.utils import canonical, decode_own, encode, versions
+from ais_prompt.types import TaskFacts
 
 logger = logging.getLogger(__name__)
+Join: TypeAlias = Callable[[Task, PredictionSorter], bool]
+"""Adds the stored predictions of all samples of a task, and returns whether it has; see the step ``joined``."""
 _ENDED = {"finished", "failed"}
 """How a session ends that has tried every task."""
 
@@ -59,7 +58,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         AisPromptError: the run folder cannot be used.
     """
     check_answers(plan.tasks, folder)
-    merged = merge_journals(plan, folder, command, folder.partial) if list_shard_folders(folder) else {}
+    merged = merge_journals(plan, folder, command, folder.partial) if folder.sessions() else {}
     if not folder.run_file.exists():  # a folder that was made by hand
         return None
     record = read_run_file(folder)
@@ -81,7 +80,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
             if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):
                 copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
                 continue
-            # Merged from shards a moment ago.
+            # Merged a moment ago.
             if task.name in merged:
                 copy.add_task(task.spec, merged[task.name], done=False)
                 continue
@@ -134,17 +133,10 @@ def merge_journals(
     found = {}
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = record_of(plan, folder, command, asks=True).begin()
-        shards, agreements = [one.folder for one in list_shard_folders(folder)], stored_agreements(folder)
+        join = first_answer("joined", plan, folder)
         for task in plan.tasks:
             try:
-                # Predictions of shards are joined only if the shards asked exactly what this config asks; else journals
-                # are read, whose keys hold the prompts and so say which answers can be used.
-                ours = agreement_on(agreement(plan, [task]), task)
-                asked = [theirs for theirs in agreements if task.name in theirs.get("requests", {})]
-                agrees = all(canonical(agreement_on(theirs, task)) == canonical(ours) for theirs in asked)
-                if not agrees:
-                    logger.info("[%s] is not what the shards asked: their journals are read", task.name)
-                facts = collect(task, folder, whole=folder, part=partial, shards=shards if agrees else ())
+                facts = collect(task, folder, whole=folder, part=partial, join=join)
             except StoreError:
                 raise
             except AisPromptError as error:
@@ -164,17 +156,17 @@ def collect(
     *,
     whole: RunFolder,
     part: RunFolder | None,
-    shards: Sequence[RunFolder] = (),
+    join: Join | None = None,
     addresses: Sequence[str] = (),
 ) -> TaskFacts:
     """Write the predictions of the samples that are answered, and return the facts of the task.
 
     Args:
         task: a model and a dataset.
-        folder: the run folder with journals and shards.
+        folder: the run folder with journals.
         whole: where the predictions go if every sample is answered or has failed.
         part: where they go otherwise; None to leave them out.
-        shards: sessions of shards that asked the same, oldest first.
+        join: takes stored predictions in place of journals; None to read the journals.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
 
     Raises:
@@ -186,11 +178,11 @@ def collect(
         data = task.data
         with ExitStack() as stack:
             sorter = stack.enter_context(prediction_sorter(beside))
-            # Answers outside of shards, or shards that are not complete: the journals of all are read, the slow way.
-            if folder.journal(*names).exists() or not _join(task, shards, sorter):
+            # Stored predictions are not all, as the run itself has answers too, or some are missing: the slow way.
+            if folder.journal(*names).exists() or join is None or not join(task, sorter):
                 # A new sorter: a failed join may have left samples in the first one.
                 sorter = stack.enter_context(prediction_sorter(beside))
-                for prediction in stored_predictions(task, journals_of(task, folder), addresses):
+                for prediction in stored_predictions(task, folder.journals(*names), addresses):
                     sorter.add(prediction)
             of = len(data.test) if len(sorter) < len(data.test) else None
             if (target := whole if of is None else part) is not None:
@@ -203,51 +195,12 @@ def collect(
             task.dataset.release()
 
 
-def journals_of(task: Task, folder: RunFolder) -> list[Path]:
-    """Return the journals of a task: of the run itself, then of its shards, the oldest first."""
-    folders = [folder, *(one.folder for one in list_shard_folders(folder))]
-    found = (one.journal(task.spec.model.abbr, task.spec.dataset.abbr) for one in folders)
-    return [journal for journal in found if journal.exists()]
-
-
-def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
-    """Return the models, rows and requests of some tasks of a plan, without addresses and speed of servers.
-
-    Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
-    their JSON is read back as, so that they can be compared with the files of other shards.
-    """
-    names = [task.name for task in plan.spec.tasks]
-    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
-    agreed |= {"models": {}, "datasets": {}, "decoding": {}, "rows": {}, "requests": {}}
-    sections = dict(zip((dataset.abbr for dataset in plan.spec.datasets), plan.spec.resolved["datasets"], strict=True))
-    for task in tasks:
-        model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-        agreed["datasets"][dataset] = {key: value for key, value in sections[dataset].items() if key != "eval_cfg"}
-        agreed["models"][model] = agreed["rows"][dataset] = None
-        agreed["decoding"][task.name] = agreed["requests"][task.name] = None
-        with suppress(AisPromptError):
-            agreed["models"][model] = dict(task.model.identity())
-        with suppress(AisPromptError):
-            agreed["rows"][dataset] = task.data.digest
-        with suppress(AisPromptError):
-            first, key_of = _first_requests(task), RequestKeys(task.model.identity())
-            agreed["decoding"][task.name] = decoding_to_json(first[0].decoding) if first else {}
-            agreed["requests"][task.name] = [key_of(request) for request in first]
-    return dict(decode_own(SECRETS.hide_in_json(encode(agreed))))
-
-
-def agreement_on(agreed: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """Return the part of an agreement that one task is about."""
-    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-    places = {"models": model, "datasets": dataset, "decoding": task.name, "rows": dataset, "requests": task.name}
-    return {"version": agreed.get("version"), **{kind: agreed.get(kind, {}).get(name) for kind, name in places.items()}}
-
-
 def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
     """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
     done = done_tasks(record)
     left = [task for task in plan.tasks if task.name not in done]
-    if record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left):
+    journals = (folder.journals(task.spec.model.abbr, task.spec.dataset.abbr) for task in left)
+    if record.get("status") in _ENDED and not any(journals):
         return []
     return left
 
@@ -294,52 +247,3 @@ def _share(source: Path, target: Path) -> bool:
         except OSError:  # a file system without hard links
             shutil.copyfile(source, target)
     return True
-
-
-def _join(task: Task, shards: Sequence[RunFolder], sorter: PredictionSorter) -> bool:
-    """Add the predictions that shards have written, and return whether they are those of the whole task.
-
-    This takes a tenth of the time of making them from the journals. They are not enough if samples are missing, or if
-    some failed and sessions without predictions, which were killed, may have answered them. As in the journals, the
-    first answer to a sample counts, or else its last failure.
-    """
-    names = task.spec.model.abbr, task.spec.dataset.abbr
-    files = [path for one in shards if (path := one.predictions(*names)).exists()]
-    if not files:
-        return False
-    killed = sum(one.journal(*names).exists() for one in shards) - len(files)
-    seen = bytearray(len(task.data.test))
-    failing = []
-    try:
-        for path in files:
-            if _add_unseen(path, sorter, seen, failed=False):
-                failing.append(path)
-        # Failures last, and the latest session first: any answer comes before any failure.
-        for path in reversed(failing):
-            _add_unseen(path, sorter, seen, failed=True)
-    except (ValueError, IndexError) as error:  # power was lost before the file was on the disk
-        logger.warning("[%s] %s is broken (%s); the journals are read instead", task.name, path, error)
-        return False
-    return all(seen) and not (sorter.failed and killed)
-
-
-def _add_unseen(path: Path, sorter: PredictionSorter, seen: bytearray, *, failed: bool) -> bool:
-    """Add the predictions of a file, those that failed or the others, to samples that have none yet.
-
-    Returns:
-        Whether any prediction of the file failed.
-    """
-    any_failed = False
-    for index, has_failed, line in stored_lines(path):
-        any_failed = any_failed or has_failed
-        if has_failed == failed and not seen[index]:
-            seen[index] = True
-            sorter.add_line(index, line, failed=failed)
-    return any_failed
-
-
-def _first_requests(task: Task) -> list[Request]:
-    """Return the first requests of a task, whose keys hold its prompt."""
-    for conversation in conversations_of(task, lambda _: None, task.data.test[:1]):
-        return conversation.open_requests()
-    return []

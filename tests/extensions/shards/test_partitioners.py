@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner, SizePartitioner
-from ais_prompt.shards import distribute
+from ais_prompt.extensions.shards.partition import distribute
+from ais_prompt.extensions.shards.partitioners import NumWorkerPartitioner, SizePartitioner
 from ais_prompt.types import Chunk, Partition, Partitioner, Portion, TaskSize
 
 

@@ -12,19 +12,17 @@ import click
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS
-from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of, option_of
+from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import counted
-from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ais_prompt.cli.gate_options import GateKeeper
+    from ais_prompt.cli.modes import ModeRun
     from ais_prompt.config import Options
-    from ais_prompt.plan import Plan
-    from ais_prompt.shards import Runner, ShardWork
+    from ais_prompt.plan import Runner, ShardWork
     from ais_prompt.store import RunFolder
     from ais_prompt.types import Budget, Shard
 
@@ -33,7 +31,6 @@ NOT_FOR_SHARDS = (*SESSION_NAMES, *names_of("budget"), *GATE_OPTIONS)
 _RUNNER = re.compile(r"\s*runner\s*[.=]")
 """The start of an override of the runner, which a shard does not use."""
 _SHORT = {name.removesuffix("Runner").lower(): name for name in PARTS["runners"]}
-runner_option = option_of(Session, "runner", f": {', '.join(_SHORT)}. Its options: --set runner.num_shards=8.")
 
 
 def with_runner(options: Options, name: str | None, *, is_shard: bool) -> Options:
@@ -60,22 +57,24 @@ def with_runner(options: Options, name: str | None, *, is_shard: bool) -> Option
     return replace(options, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *options.overrides))
 
 
-def preview_shards(ctx: click.Context, plan: Plan) -> None:
+def preview_shards(run: ModeRun) -> None:
     """Print what the runner would start, if there is one."""
-    if plan.spec.runner is not None:
-        runner, work, count = _prepared(ctx, plan)
-        echo(f"\n{counted(count, 'shard')} by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
+    if (named := run.plan.spec.runner) is not None:
+        runner, work, count = _prepared(run)
+        echo(f"\n{counted(count, 'shard')} by {named.type}:\n{runner.preview(work, count)}\n")
 
 
-def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeeper) -> int:
+def run_by_runner(run: ModeRun) -> int:
     """Start all shards, wait for them, score the run, and return the exit code."""
     from msgspec.structs import replace
 
-    from ais_prompt.shards import list_shard_folders, prepare_partition
+    from ais_prompt.extensions.shards.partition import prepare_partition
+    from ais_prompt.extensions.shards.shard_folders import list_shard_folders
     from ais_prompt.store import RunFolder
-    from ais_prompt.verbs import find_or_make, run_source
+    from ais_prompt.verbs import Session, find_or_make, run_source
 
-    runner, work, count = _prepared(ctx, plan)
+    plan, session = run.plan, run.session
+    runner, work, count = _prepared(run)
     runner.preflight()
     folder = find_or_make(plan, session.reuse)
     work = replace(work, folder=RunFolder(folder.root.absolute()))
@@ -93,9 +92,9 @@ def run_by_runner(ctx: click.Context, plan: Plan, session: Session, keeper: Gate
     result = run_source(plan, folder, Session("eval", command=session.command))
     show(result, plan)
     show_folder(result)
-    holds = keeper.hold(result)
+    holds = run.keeper.hold(result)
     repeat_mistakes(session.warnings)
-    code = exit_code(result, session.max_failures, debug=ctx.params["debug"])
+    code = exit_code(result, session.max_failures, debug=run.debug)
     return (3 if unfinished else code) or int(result.is_partial or not holds)
 
 
@@ -105,8 +104,8 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     Raises:
         Interrupted: by Ctrl-C or a signal; all shards are stopped.
     """
+    from ais_prompt.extensions.shards.following import run_shards
     from ais_prompt.processes import interruption
-    from ais_prompt.shards import run_shards
 
     try:
         unfinished = run_shards(runner, work, count)
@@ -121,13 +120,14 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     return unfinished
 
 
-def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
+def _prepared(run: ModeRun) -> tuple[Runner, ShardWork, int]:
     """Return the runner, what it starts in a run folder that is still to be made, and the number of shards."""
     from msgspec.structs import replace
 
-    from ais_prompt.shards import open_runner, share_of, work_of
+    from ais_prompt.extensions.shards.partition import open_runner, share_of, work_of
 
-    runner = open_runner(plan, ctx.params["max_num_workers"])
+    plan, ctx = run.plan, click.get_current_context()
+    runner = open_runner(plan, run.session.max_num_workers)
     names = {parameter.name or "" for parameter in ctx.command.get_params(ctx)} - set(NOT_FOR_SHARDS)
     work = work_of(plan, [str(ctx.info_name), *given_words(ctx, names, without=_RUNNER)])
     count = runner.count(work)

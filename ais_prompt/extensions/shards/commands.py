@@ -1,4 +1,4 @@
-"""A run on several machines: ``aisprompt run --shard``, ``merge``, ``serve`` and ``status``."""
+"""A run on several machines: ``aisprompt merge``, ``serve`` and ``status``."""
 
 from __future__ import annotations
 
@@ -9,58 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import exit_code, show, show_folder
-from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, option_of, read_options, shown_command, with_options
-from ais_prompt.cli.verb import Verb, echo, hanging, hint, json_option, offer, repeat_mistakes
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, option_of, read_options, with_options
+from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer
 from ais_prompt.config import Options
 from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from typing import Literal
 
-    from ais_prompt.plan import Plan
     from ais_prompt.store import RunFolder
-    from ais_prompt.types import RunSpec
     from ais_prompt.verbs import FailureLimit
-
-NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
-"""Options about the scores of the whole run, which no shard has."""
-
-
-def run_shard(plan: Plan, session: Session, shard: str, *, debug: bool) -> int:
-    """Ask one shard, score the run if it was the last, and return the exit code."""
-    from ais_prompt.errors import ConfigError, StoreError
-    from ais_prompt.shards import is_asked, parse_shard, shared_run_folder
-    from ais_prompt.verbs import run_shard as ask
-    from ais_prompt.verbs import with_found_models
-
-    if session.reuse is None:
-        fix = "give all shards the same one, such as the id of the job: -r 4711"
-        raise ConfigError("shards need the name of the run folder that they share", where="--shard", fix=fix)
-    part = parse_shard(shard)
-    plan = with_found_models(plan, session.mode)
-    for model in plan.models:
-        model.preflight()
-    folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, session.reuse)
-    hint(f"Run folder: {folder.root}, shard {part}", err=True)
-    result = ask(plan, folder, part, session)
-    code = exit_code(result, session.max_failures, debug=debug)
-    repeat_mistakes(session.warnings)
-    if not is_asked(folder):
-        echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
-        return code
-    if session.mode == "infer":
-        echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}")
-        return code
-    try:
-        scored = _score(plan.whole, folder, session.max_failures, debug=debug)
-    except StoreError as error:
-        if "another process" not in error.what:
-            raise
-        echo("All shards are done; another one puts them together.", err=True)
-        return code
-    return code if code > 1 else scored  # whether too many samples failed is decided for the whole run
 
 
 @click.command(cls=Verb)
@@ -89,14 +48,15 @@ def merge(
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
     from ais_prompt.checks import open_stored
-    from ais_prompt.shards import join_shards
+    from ais_prompt.extensions.shards.division import score
+    from ais_prompt.extensions.shards.shard_folders import join_shards
     from ais_prompt.utils import counted
 
     options = Options(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = open_stored(run, options)
     for part, count in zip(parts, join_shards(folder, parts), strict=True):
         echo(f"{part}: {counted(count, 'shard')}", err=True)
-    ctx.exit(_score(plan, folder, max_failures, debug=debug))
+    ctx.exit(score(plan, folder, max_failures, debug=debug))
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Servers": ("-w", "-r", "-h")}, further=FURTHER)
@@ -109,10 +69,10 @@ def serve(reuse: str, **values: Any) -> None:
     Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
+    from ais_prompt.extensions.shards.shard_folders import shared_run_folder
+    from ais_prompt.extensions.shards.shared_servers import serve as start
     from ais_prompt.plan import Plan, read_spec
     from ais_prompt.processes import interruption
-    from ais_prompt.shards import serve as start
-    from ais_prompt.shards import shared_run_folder
 
     spec = read_spec(read_options(values)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)
@@ -130,7 +90,7 @@ def serve(reuse: str, **values: Any) -> None:
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Show how far a run is: its shards and batches, where they are and how far, and its servers."""
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
-    from ais_prompt.shards import latest_shards
+    from ais_prompt.extensions.shards.shard_folders import latest_shards
     from ais_prompt.steps import steps
     from ais_prompt.store import locate_run
 
@@ -152,47 +112,9 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     offer(folder=str(folder.root), shards=shards, lines=[line for line in lines if line])
 
 
-def refuse_scores_of_shard(mode: str, gate_values: dict[str, Any]) -> None:
-    """Refuse what is decided by scores, which no single shard has.
-
-    Raises:
-        ConfigError: the command line asks for it.
-    """
-    from ais_prompt.errors import ConfigError
-
-    given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
-    if mode in ("eval", "viz") or given:
-        what = "a shard has no scores, so nothing about them can be decided in it"
-        raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
-
-
-def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
-    """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    if shard is None or reuse is None or spec.partitioner is None:
-        return None
-    from ais_prompt.shards import held_tasks, parse_shard, shared_run_folder
-
-    held = held_tasks(spec, shared_run_folder(spec.work_dir, spec.name, reuse), parse_shard(shard))
-    return None if held is None else held.portions
-
-
-def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
-    from ais_prompt.verbs import run_source, with_found_models
-
-    plan = with_found_models(plan, "eval")
-    result = run_source(plan, folder, Session("eval", command=shown_command()))
-    show(result, plan)
-    show_folder(result)
-    return exit_code(result, limit, debug=debug) or int(result.is_partial)
-
-
-def _quoted(folder: RunFolder) -> str:
-    return shlex.quote(str(folder.root))
-
-
 def _shards(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each shard."""
-    from ais_prompt.shards import latest_shards
+    from ais_prompt.extensions.shards.shard_folders import latest_shards
 
     shards = latest_shards(folder)
     width = max(map(len, map(str, shards)), default=0)
@@ -222,7 +144,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
 
 def _whole(folder: RunFolder) -> Iterator[str]:
     """Yield how the run is as a whole, and what to do next."""
-    from ais_prompt.shards import is_merged, latest_shards
+    from ais_prompt.extensions.shards.shard_folders import is_merged, latest_shards
     from ais_prompt.store import read_run_file
 
     shards = latest_shards(folder)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import shutil
 import socket
 import threading
@@ -27,9 +26,17 @@ from typing import Any, Final
 from msgspec import Struct, field, json, to_builtins
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.steps import step
-from ais_prompt.store import RunFolder, read_json, read_run_file, refuse_links, safe_name, write_json_atomic, writing
+from ais_prompt.extensions.shards.array_job import array_index
+from ais_prompt.store import (
+    SESSION_NAME,
+    RunFolder,
+    read_json,
+    read_run_file,
+    refuse_links,
+    safe_name,
+    write_json_atomic,
+    writing,
+)
 from ais_prompt.types import BEAT, SILENCE, Partition, Portion, Shard
 from ais_prompt.utils import canonical, digest
 
@@ -37,9 +44,6 @@ _OF_TASKS: Final = ("models", "datasets", "decoding", "rows", "requests")
 """Keys of an agreement that have a value for each model, dataset or task of a shard."""
 _NAMED: Final = 3
 """How many differences between two shards an error names."""
-_NAME: Final = re.compile(
-    r"(?P<start>\d{8}_\d{6}Z)_(?P<index>\d+)-of-(?P<count>\d+)_(?P<host>.+)_(?P<pid>\d+)(?:-\d+)?"
-)
 
 
 class ShardFolder(Struct, frozen=True):
@@ -108,7 +112,7 @@ def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard
     if not count.isdecimal() or not (number.isdecimal() or number == "auto"):
         what = f"a shard is written 0/8 to 7/8, or auto/8, not {text!r}"
         raise ConfigError(what, where="--shard", fix="e.g. --shard 0/8")
-    index = _own_number(environment) if number == "auto" else int(number)
+    index = array_index(environment) if number == "auto" else int(number)
     if not 0 <= index < int(count):
         raise ConfigError(
             f"there is no shard {index} of {count}", where="--shard", fix=f"they are numbered 0 to {int(count) - 1}"
@@ -219,15 +223,12 @@ def join_shards(run: RunFolder, parts: Sequence[Path]) -> list[int]:
 
 def list_shard_folders(run: RunFolder) -> list[ShardFolder]:
     """Return the sessions of all shards of a run, oldest first. Other folders are ignored."""
-    try:
-        names = sorted(path.name for path in run.shards.iterdir())
-    except OSError:
-        return []
     found = []
-    for name in names:
-        if match := _NAME.fullmatch(name):
-            shard = Shard(int(match["index"]), int(match["count"]))
-            found.append(ShardFolder(RunFolder(run.shards / name), shard, match["start"], match["host"]))
+    for folder in run.sessions():
+        match = SESSION_NAME.fullmatch(folder.root.name)
+        assert match is not None
+        shard = Shard(int(match["index"]), int(match["count"]))
+        found.append(ShardFolder(folder, shard, match["start"], match["host"]))
     return found
 
 
@@ -326,15 +327,6 @@ def read_held(session: RunFolder) -> HeldTasks:
 
 def _folder(run: RunFolder, key: str) -> Path:
     return run.shards / "partitions" / key
-
-
-def _own_number(environment: Mapping[str, str]) -> int:
-    """Return the number of this process among those of its array job, from 0."""
-    if (array_index := step("array_index")) is None:
-        owner = missing_extension("array_index")
-        what = f"the extension {owner!r} reads the number of an array job, and is not here"
-        raise ConfigError(what, where="--shard auto", fix=f"give the number: --shard 0/8; or {REINSTALL}")
-    return int(array_index(environment))
 
 
 def _make_folder(run: RunFolder, name: str) -> RunFolder:

@@ -12,9 +12,9 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import GpuPool, check_at_least, gpu_variable, visible_gpus
+from ais_prompt.plan import ShardWork
 from ais_prompt.processes import module_environment
 from ais_prompt.registry import RUNNERS
-from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
 
 STOP_SECONDS: Final = 45.0

@@ -1,29 +1,21 @@
-"""Ask one shard of a run; what ``status`` prints with ``--json``."""
+"""Ask one shard of a run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypedDict
-
-from msgspec import field
 
 from ais_prompt.errors import StoreError
+from ais_prompt.extensions.shards.joining import agreement
+from ais_prompt.extensions.shards.partition import held_tasks, prepare_partition, shard_tasks
+from ais_prompt.extensions.shards.shard_folders import open_shard
+from ais_prompt.extensions.shards.shared_servers import leave_config
 from ais_prompt.plan import Plan
-from ais_prompt.shards import (
-    agreement,
-    held_tasks,
-    leave_config,
-    open_shard,
-    prepare_partition,
-    shard_tasks,
-)
 from ais_prompt.store import RunFolder
-from ais_prompt.types import Document, Shard
-from ais_prompt.verbs.run import RunResult, run_source
-from ais_prompt.verbs.run_session import Session
+from ais_prompt.types import Shard
+from ais_prompt.verbs import RunResult, Session, run_source
 
 
-def run_shard(
+def ask_shard(
     plan: Plan,
     folder: RunFolder,
     shard: Shard,
@@ -39,7 +31,7 @@ def run_shard(
 
     Raises:
         ConfigError: another shard of the run asks something else.
-        AisPromptError: as `ais_prompt.verbs.run.run_source`.
+        AisPromptError: as `ais_prompt.verbs.run_source`.
     """
     prepare_partition(plan, folder, shard.count)
     held = held_tasks(plan.spec, folder, shard)
@@ -51,28 +43,3 @@ def run_shard(
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         leave_config(plan, folder)
         return run_source(plan, own, replace(session, mode="infer", report=False), shard=tasks)
-
-
-class ShardEntry(TypedDict):
-    """The latest session of a shard; without a session it is missing."""
-
-    shard: str
-    state: str
-    answered: int
-    host: str | None
-    start: str | None
-
-
-class StatusDocument(Document, kw_only=True):
-    """What ``status`` prints.
-
-    Attributes:
-        folder: the run folder.
-        shards: in order; empty for a run without shards.
-        lines: what it says to people.
-    """
-
-    kind: Literal["status"]
-    folder: str | None = None
-    shards: list[ShardEntry] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models import check_at_least
+from ais_prompt.plan import ShardWork
 from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.registry import RUNNERS
-from ais_prompt.shards import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils import require
 

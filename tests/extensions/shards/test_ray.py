@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.core.e2e.project import MODEL, Project, read_lines
-from tests.core.e2e.test_runners import FILES, processes_of, shards
-from tests.core.e2e.test_shards import without_times
+from tests.extensions.shards.test_runners import FILES, processes_of, shards
+from tests.extensions.shards.test_shards import without_times
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytest.importorskip("ray", reason="needs ray: pip install -e '.[ray]'")

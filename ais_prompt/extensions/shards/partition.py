@@ -12,10 +12,7 @@ from heapq import heapify, heapreplace
 
 from ais_prompt.engine import ShardTask, estimate, gpus_of
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
-from ais_prompt.models import BatchModel, StartsServer
-from ais_prompt.plan import Plan, PlannedModel, Task, build_partitioner, build_runner
-from ais_prompt.shards.runner import Runner, ShardWork
-from ais_prompt.shards.shard_folders import (
+from ais_prompt.extensions.shards.shard_folders import (
     EVERYTHING,
     HeldTasks,
     list_shard_folders,
@@ -24,6 +21,8 @@ from ais_prompt.shards.shard_folders import (
     read_partition,
     record_partition,
 )
+from ais_prompt.models import BatchModel, StartsServer
+from ais_prompt.plan import Plan, PlannedModel, Runner, ShardWork, Task, build_partitioner, build_runner
 from ais_prompt.store import RunFolder, safe_name
 from ais_prompt.types import Budget, Chunk, Partition, RunSpec, Shard, TaskSize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.shards import parse_shard
+from ais_prompt.extensions.shards.shard_folders import parse_shard
 from ais_prompt.types import Shard
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.shards import parse_shard
+from ais_prompt.extensions.shards.shard_folders import parse_shard
 from ais_prompt.types import SILENCE, Shard
 from bench.kills import Bench, measure
 from tests.core.e2e.project import MODEL, Project, read_lines

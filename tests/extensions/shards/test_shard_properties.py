@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 
 from ais_prompt.engine import AskingOptions, TaskJob, ask_alone, silent_progress
 from ais_prompt.errors import ModelError
+from ais_prompt.extensions.shards.joining import join_predictions
+from ais_prompt.extensions.shards.partition import shard_tasks
+from ais_prompt.extensions.shards.shard_folders import EVERYTHING, HeldTasks, list_shard_folders, open_shard
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan import Task
-from ais_prompt.shards import EVERYTHING, HeldTasks, collect, list_shard_folders, open_shard, shard_tasks
+from ais_prompt.scoring import collect
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Partition, Shard
 from tests.support.parts import task_spec, write_rows
@@ -49,7 +53,7 @@ def test_predictions_are_those_of_one_process(
         for shard, kept in [*sessions, *((Shard(index, count), None) for index in range(count))]:
             ask_shard(task_of(spec), run, shard, kept)
         folders = [one.folder for one in list_shard_folders(run)]
-        facts = collect(task_of(spec), run, whole=run, part=None, shards=folders)
+        facts = collect(task_of(spec), run, whole=run, part=None, join=partial(join_predictions, folders))
         assert (facts.samples, facts.of) == (len(kinds), None)
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
         asked = Counter(key for one in list_shard_folders(run) for key in keys(one.folder))
@@ -85,7 +89,7 @@ def test_any_division_of_a_dataset_between_sessions_loses_nothing(
             own = (held, EVERYTHING) if isinstance(held, Shard) else (Shard(0, 4), held)
             ask_shard(task_of(spec), run, own[0], kept, own[1])
         folders = [one.folder for one in list_shard_folders(run)]
-        collect(task_of(spec), run, whole=run, part=None, shards=folders)
+        collect(task_of(spec), run, whole=run, part=None, join=partial(join_predictions, folders))
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
         asked = Counter(key for one in list_shard_folders(run) for key in keys(one.folder))
         assert asked.total() == len(kinds)
@@ -119,7 +123,7 @@ def test_predictions_of_shards_are_joined_to_what_their_journals_say(
             with suppress(ModelError):  # it never answered
                 ask_shard(Task.of(spec, Unsteady(answers, default="some")), run, shard, kept)
         facts = [
-            collect(Task.of(spec, Unsteady()), run, whole=target, part=target, shards=shards)
+            collect(Task.of(spec, Unsteady()), run, whole=target, part=target, join=partial(join_predictions, shards))
             for target, shards in ((joined, [one.folder for one in list_shard_folders(run)]), (read, ()))
         ]
         assert facts[0] == facts[1]
