@@ -37,6 +37,7 @@ Step: TypeAlias = Literal[
     "finished",
     "foreign_name",
     "known_values",
+    "mock_routes",
     "model",
     "near_copies",
     "open_log",
@@ -66,6 +67,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "mock_routes": "(aiohttp's application of the mock server, function that answers a request as its script says: "
+    "(path, body) -> (status, body of the reply)) -> nothing: adds routes; all are called",
     "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
     "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",

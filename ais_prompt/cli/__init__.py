@@ -29,8 +29,6 @@ _CORE: Final = Extension(
         "merge": VerbEntry("Ask", "shards:merge", "Put the answers of shards together."),
         "serve": VerbEntry("Ask", "shards:serve", "Start servers that all shards share."),
         "status": VerbEntry("Ask", "shards:status", "Show how far the shards of a run are."),
-        "requests": VerbEntry("Ask", "request_files:requests", "Write what is still to be asked into a file."),
-        "answers": VerbEntry("Ask", "request_files:answers", "Read answers from files of a batch service."),
         "check": VerbEntry("Look", "check:check", "Find every fault of a config."),
         "view-prompt": VerbEntry("Look", "view_prompt:view_prompt", "Show prompts exactly as they are sent."),
         "list": VerbEntry("Look", "listing:list_parts", "List configs, parts and providers."),

@@ -97,7 +97,7 @@ def _opened(
 ) -> tuple[Plan, RunFolder]:
     """Return the run folder with the answers, and the plan to score them with."""
     from ais_prompt.checks import open_stored
-    from ais_prompt.verbs import request_files as rescore
+    from ais_prompt.verbs import open_foreign
 
     if predictions is None:
         if run is None or dataset or model:
@@ -106,4 +106,4 @@ def _opened(
     if run is not None or options.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
     options = replace(options, answered_by=model or predictions.stem, answered=dataset)
-    return rescore.open_foreign(predictions, options, shown_command())
+    return open_foreign(predictions, options, shown_command())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
 from ais_prompt import check
 from ais_prompt.checks import check_plan
@@ -19,6 +21,7 @@ from ais_prompt.extension import STEPS, Step
 from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
+from ais_prompt.testing.server import MockServer
 from ais_prompt.types import Prediction, RunSpec
 from tests.support.cli import run_in_new_process
 from tests.support.parts import dataset_spec, write_rows
@@ -52,6 +55,7 @@ EXTENSION = Extension(
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
         "known_values": "acts:known_values",
+        "mock_routes": "acts:mock_routes",
         "model": "acts:model",
         "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
@@ -70,6 +74,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from aiohttp import web
 
 from ais_prompt.checks import PromptWarning
 from ais_prompt.comparison import FurtherComparison
@@ -179,6 +184,14 @@ def shown(root, console):
 def known_values(root, model, dataset):
     found = read_predictions(RunFolder(root).predictions(model, dataset))
     return "strangeness", {one.sample_id: 0.25 for one in found}
+
+
+def mock_routes(app, answer):
+    async def strange(request):
+        status, body = answer("/v1/completions", {"prompt": "strange 1+1"})
+        return web.json_response(body["choices"][0]["text"], status=status)
+
+    app.router.add_get("/strange", strange)
 
 
 def model(spec, built):
@@ -307,6 +320,15 @@ def test_a_stranger_audits(stranger: Path) -> None:
     }
     found = check({"models": [{"type": "ScriptedModel"}], "datasets": [dataset]}, audit_scorers=True)
     assert [line for one in found.audits for line in one.lines()].count("a stranger audits") == 1
+
+
+def test_a_stranger_adds_a_route_to_the_mock_server(stranger: Path) -> None:
+    async def asked() -> tuple[int, str]:
+        server = MockServer([{"text": "strange", "answer": "2", "status": 201}])
+        async with TestClient(TestServer(server.app())) as client, client.get("/strange") as reply:
+            return reply.status, await reply.json()
+
+    assert asyncio.run(asked()) == (201, "2")
 
 
 @pytest.mark.process
