@@ -23,6 +23,7 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 Step: TypeAlias = Literal[
     "array_index",
     "audit",
+    "audit_answers",
     "begin",
     "benchmarks",
     "beside_scores",
@@ -54,6 +55,10 @@ Step: TypeAlias = Literal[
 STEPS: Final[Mapping[Step, str]] = {
     "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
     "`documents` of the extension have them as `audits`; all are called",
+    "audit_answers": "(`ais_prompt.plan.Task`, its scored samples, its main score, path of its predictions, function of "
+    "a postprocessor (`PartSpec`) that returns one which scores a prediction with it; keyword `level`, of messages) -> "
+    "fields for the head of its results, for `aisprompt score --audit` and where many answers are unparsed; all are "
+    "called",
     "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
     "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
     "is noted in the list of faults; all are called",

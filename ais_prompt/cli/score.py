@@ -74,8 +74,11 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
+    from ais_prompt.steps import required
     from ais_prompt.verbs import run_source, with_found_models
 
+    if audit:
+        required("audit_answers", "reads answers in other ways", "--audit")
     reading = {name: values.pop(name) for name in ("postprocessor", "evaluator")}
     options = replace(read_options(values), **reading)
     if options.options and options.config is None:

@@ -45,6 +45,7 @@ ASKED_FOR: Final = {
 
 STEPS: Final = {
     "audit": ["check", "eval.py", "--audit"],
+    "audit_answers": ["score", "eval", "--audit"],
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
     "open_log": ["compare", "eval.py", "eval.py"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ EXTENSION = Extension(
     steps={
         "array_index": "acts:array_index",
         "audit": "acts:audit",
+        "audit_answers": "acts:audit_answers",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
         "check": "acts:check",
@@ -108,6 +110,10 @@ class Audit:
 
 def audit(plan):
     return [Audit() for dataset in plan.scorings]
+
+
+def audit_answers(task, samples, score, path, scorer_of, *, level):
+    return {"doubt": f"a stranger doubts {len(samples)} answers"}
 
 
 def begin(folder, plan, mode):
@@ -338,6 +344,8 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     reader = "dict(input_columns=['question'], output_column='answer')"
     dataset = f"dict(type='LocalDataset', abbr='d', path='strange.csv', reader_cfg={reader}, infer_cfg={infer})"
     (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
+    graded = f"datasets = [dict({dataset[5:-1]}, eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]"
+    (stranger / "graded.py").write_text(f"models = ['odd']\n{graded}\n")
     commands = [
         "run --help-all",
         "view-prompt --odd strange.csv --origins",
@@ -347,9 +355,13 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         "compare eval --strangely",
         "view-prompt eval.py",
         "describe STRANGE_HOME",
+        "run graded.py",
+        "score graded --audit",
     ]
     shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, named, compared, again, described = (done.stdout + done.stderr for done in shown)
+    helped, viewed, checked, asked, named, compared, again, described, *_ = (
+        done.stdout + done.stderr for done in shown
+    )
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
@@ -361,3 +373,5 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "within eval" in compared
     assert "strangely asked ['d']" in again
     assert "where the stranger lives" in " ".join(described.split())
+    [results] = stranger.glob("outputs/graded/*/results/odd/d.json")
+    assert json.loads(results.read_text())["doubt"] == "a stranger doubts 1 answers"
