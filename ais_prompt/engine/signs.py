@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, get_args
 
-from ais_prompt.errors import (
-    AisPromptError,
-)
+from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import OffersTools
 from ais_prompt.models import unknown_opening
 from ais_prompt.plan import Task
