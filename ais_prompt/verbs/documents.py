@@ -26,7 +26,6 @@ _OWN: Final[Mapping[str, str]] = {
     "check": "ais_prompt.verbs.check:CheckDocument",
     "merge": "ais_prompt.verbs.run_document:RunDocument",
     "list": "ais_prompt.verbs.list_document:ListDocument",
-    "describe": "ais_prompt.reference.entry:DescribeDocument",
     "status": "ais_prompt.verbs.shards:StatusDocument",
     "lock": "ais_prompt.locks.drift_view:DriftDocument",
     "diff": "ais_prompt.locks.drift_view:DriftDocument",

@@ -11,14 +11,14 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from ais_prompt.comparison import BASELINE_FORMAT, BaselineFile
+from ais_prompt.extensions.describe.docstring import read_docstring
 from ais_prompt.locks import FORMAT as LOCK_FORMAT
 from ais_prompt.locks import PromptLockFile
 from ais_prompt.parts import type_words
-from ais_prompt.reference.entry import Argument, Entry, read_docstring
 from ais_prompt.scoring import Row
 from ais_prompt.steps import extensions
 from ais_prompt.store import SCHEMA_VERSION, JournalLine, PredictionLine, Results, RunFile
-from ais_prompt.types import Speed
+from ais_prompt.types import Argument, Entry, Speed
 
 
 class FileKind(Struct, frozen=True):
