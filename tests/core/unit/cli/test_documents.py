@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ais_prompt.cli import main
-from ais_prompt.verbs import all_documents
+from tools.schemas import all_documents
 
 WITHOUT_DOCUMENT = {
     "answers": "puts files into a run; its exit code says whether all are in it",

@@ -11,9 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ais_prompt.extension import missing_extension, shipped
-from ais_prompt.verbs import all_documents
 from tests.support.cli import ROOT, run_cli
-from tools.schemas import FOLDER, schemas
+from tools.schemas import FOLDER, all_documents, schemas
 from tools.stub import NAMES
 
 IS_WHOLE = set(json.loads(NAMES.read_text("utf-8")).values()) <= shipped().keys()
