@@ -32,7 +32,6 @@ _CORE: Final = Extension(
         "check": VerbEntry("Look", "check:check", "Find every fault of a config."),
         "view-prompt": VerbEntry("Look", "view_prompt:view_prompt", "Show prompts exactly as they are sent."),
         "list": VerbEntry("Look", "listing:list_parts", "List configs, parts and providers."),
-        "describe": VerbEntry("Look", "describe:describe", "Describe a part, key, error, file or option."),
         "view": VerbEntry("Look", "view:view", "Show the report of a run in the browser."),
         "lock": VerbEntry("Compare", "lock:lock", "Write the prompts of a config into a lock."),
         "diff": VerbEntry("Compare", "lock:diff", "Compare prompts."),

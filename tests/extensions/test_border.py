@@ -122,7 +122,6 @@ def test_the_core_works_and_a_name_says_which_extension_has_it(name: str, projec
         ["--help"],
         ["list"],
         ["list", "--json"],
-        ["describe", "reader_cfg"],
         ["check", "eval.py"],
         ["view-prompt", "eval.py", "--sample", "0"],
         ["run", "eval.py"],

@@ -37,7 +37,6 @@ EXTENSION = Extension(
         "compare": {"--strangely": "acts:strangely_option"},
     },
     gates={"strangest": GateEntry("acts:decide", "acts:fault")},
-    variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
@@ -354,14 +353,11 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         "run eval.py --set run_name=strange --gate 'strangest >= 3'",
         "compare eval --strangely",
         "view-prompt eval.py",
-        "describe STRANGE_HOME",
         "run graded.py",
         "score graded --audit",
     ]
     shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, named, compared, again, described, *_ = (
-        done.stdout + done.stderr for done in shown
-    )
+    helped, viewed, checked, asked, named, compared, again, *_ = (done.stdout + done.stderr for done in shown)
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
@@ -372,6 +368,5 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "a strange name" in named
     assert "within eval" in compared
     assert "strangely asked ['d']" in again
-    assert "where the stranger lives" in " ".join(described.split())
     [results] = stranger.glob("outputs/graded/*/results/odd/d.json")
     assert json.loads(results.read_text())["doubt"] == "a stranger doubts 1 answers"
