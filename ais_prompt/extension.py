@@ -56,8 +56,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
     "`documents` of the extension have them as `audits`; all are called",
     "audit_answers": "(`ais_prompt.plan.Task`, its scored samples, its main score, path of its predictions, function "
-    "from a postprocessor, as `PartSpec`, to one that scores a prediction; keyword `level`, of messages) -> fields for the "
-    "head of its results, for `aisprompt score --audit` and where many answers are unparsed; all are called",
+    "from a postprocessor, as `PartSpec`, to one that scores a prediction; keyword `level`, of messages) -> fields for "
+    "the head of its results, for `aisprompt score --audit` and where many answers are unparsed; all are called",
     "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
     "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
     "is noted in the list of faults; all are called",
