@@ -22,6 +22,7 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 
 Step: TypeAlias = Literal[
     "audit",
+    "audit_answers",
     "begin",
     "benchmarks",
     "beside_scores",
@@ -38,6 +39,7 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "joined",
     "known_values",
+    "mock_routes",
     "model",
     "near_copies",
     "open_log",
@@ -54,6 +56,9 @@ Step: TypeAlias = Literal[
 STEPS: Final[Mapping[Step, str]] = {
     "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
     "`documents` of the extension have them as `audits`; all are called",
+    "audit_answers": "(`ais_prompt.plan.Task`, its scored samples, its main score, path of its predictions, function "
+    "from a postprocessor, as `PartSpec`, to one that scores a prediction; keyword `level`, of messages) -> fields for "
+    "the head of its results, for `aisprompt score --audit` and where many answers are unparsed; all are called",
     "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
     "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
     "is noted in the list of faults; all are called",
@@ -63,10 +68,12 @@ STEPS: Final[Mapping[Step, str]] = {
     "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run; "
     "all are called",
     "foreign_name": "(kind of name, name, our names of this kind) -> an error whose fix is what to write in its place; "
-    "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
-    "of parts",
+    "None if that is not known. Kinds: option, command, module, config, pattern (of `aisprompt list`), entry (of the "
+    "reference), and those of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "mock_routes": "(aiohttp's application of the mock server, function that answers a request as its script says: "
+    "(path, body) -> (status, body of the reply)) -> nothing: adds routes; all are called",
     "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
     "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
@@ -93,7 +100,7 @@ STEPS: Final[Mapping[Step, str]] = {
     "begin": "(run folder, its plan, mode of `run`) -> nothing, before a model is asked; an error ends the run; all "
     "are called",
     "model": "(`ModelSpec`, the model that is built of it) -> the model that takes its place, or None",
-    "status": "(run folder) -> lines for `aisprompt status`; all are called",
+    "status": "(run folder) -> lines that say how far a run is; all are called",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
     "divided": "(`ais_prompt.verbs.Session`) -> a `ais_prompt.cli.modes.DividedRun`: how several processes ask one "
@@ -101,8 +108,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "joined": "(`ais_prompt.plan.Plan`, run folder) -> a function (task, `ais_prompt.store.PredictionSorter`) -> "
     "whether it has added the predictions of all samples of the task, which processes that each asked a part of the "
     "run have stored; None if there were none",
-    "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read; all are "
-    "called",
+    "entries": "(name) -> entries of the reference, as `ais_prompt.types.Entry`; only for that of this name are "
+    "files read; all are called",
     "source": "(what the command line names, with options of extensions: `Options`) -> the same; all are called",
     "translate": "(config dict, options of extensions, foreign_summary=, folder=, place=) -> (config dict of this "
     "program, notes); all are called",
@@ -216,7 +223,7 @@ class SectionEntry(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A kind of file in a run folder, for `aisprompt describe`: where it is, and what it holds in one sentence."""
+    """A kind of file in a run folder, for the reference: where it is, and what it holds in one sentence."""
 
     path: str
     about: str

@@ -23,7 +23,7 @@ class ShardEntry(TypedDict):
 
 
 class StatusDocument(Document, kw_only=True):
-    """What ``merge`` and ``status`` print.
+    """What ``status`` prints.
 
     Attributes:
         folder: the run folder.

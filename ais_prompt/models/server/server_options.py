@@ -82,7 +82,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
             variable.
         start_timeout: seconds that the server may take until it is ready, downloads included.
         replicas: how many servers are started. ``auto`` starts one on each GPU, or on each ``num_gpus`` of them.
-        shared: the shards of a run start none: they ask those that ``aisprompt serve`` has started.
+        shared: the shards of a run start none: they ask those that were announced in the run folder.
         host: the name of this machine for the others, if the servers are shared. None takes its host name.
 
     Raises:

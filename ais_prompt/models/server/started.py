@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 LOOK_SECONDS: Final = 2.0
 """Seconds between two looks at the list."""
+STARTING_VERB: Final = "serve"
+"""The verb that starts the servers that shards share, whichever extension brings it."""
 
 
 class StartedServer:
@@ -320,7 +322,7 @@ class SharedServers:
         return ModelError(
             f"no server of {self._name} has been announced for {self._patience:g} s",
             where=str(self._list),
-            fix="start some with `aisprompt serve CONFIG -r RUN`, and go on with the same command",
+            fix=f"start some with `aisprompt {STARTING_VERB} CONFIG -r RUN`, and go on with the same command",
         )
 
     async def watched(self, failure: Failure) -> Failure:
@@ -343,7 +345,7 @@ class SharedServers:
             ModelError: none is, for ``start_timeout`` seconds.
         """
         self._seen = time.monotonic()
-        with waiting(f"waiting for a server of {self._name}, which `aisprompt serve` starts") as tick:
+        with waiting(f"waiting for a server of {self._name}, which `aisprompt {STARTING_VERB}` starts") as tick:
             # The list may be on a cluster file system, where reading it takes long: not on the event loop.
             while not await asyncio.to_thread(self.look) and not self.addresses:
                 if self.error is not None:

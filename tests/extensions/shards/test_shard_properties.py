@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine import AskingOptions, TaskJob, ask_alone, silent_progress
+from ais_prompt.engine import AskingOptions, TaskJob, silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.extensions.shards.joining import join_predictions
 from ais_prompt.extensions.shards.partition import shard_tasks
@@ -24,6 +24,7 @@ from ais_prompt.plan import Task
 from ais_prompt.scoring import collect
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Partition, Shard
+from tests.support.asking import ask_alone
 from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}
