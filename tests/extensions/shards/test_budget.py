@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from ais_prompt.cli.runner_options import budget_arguments
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.cli.options import with_options
+from ais_prompt.extensions.shards.by_runner import budget_arguments
 from ais_prompt.types import Budget
 
 limits = st.fixed_dictionaries(
