@@ -103,6 +103,9 @@ from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as 
 from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
 from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
+from ais_prompt.extensions.evidence.locks.drift import Drift as Drift
+from ais_prompt.extensions.evidence.locks.functions import check_lock as check_lock
+from ais_prompt.extensions.evidence.locks.functions import lock as lock
 from ais_prompt.extensions.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.logs.rules import logged_letters as logged_letters
@@ -168,7 +171,6 @@ from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEv
 from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
-from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
 from ais_prompt.models.api.messages import AnthropicModel as AnthropicModel
@@ -269,10 +271,8 @@ from ais_prompt.types import SampleScore as SampleScore
 from ais_prompt.types import Score as Score
 from ais_prompt.types import Usage as Usage
 from ais_prompt.verbs.api import check as check
-from ais_prompt.verbs.api import check_lock as check_lock
 from ais_prompt.verbs.api import compare as compare
 from ais_prompt.verbs.api import load_config as load_config
-from ais_prompt.verbs.api import lock as lock
 from ais_prompt.verbs.api import render_prompts as render_prompts
 from ais_prompt.verbs.api import run as run
 from ais_prompt.verbs.check import CheckResult as CheckResult

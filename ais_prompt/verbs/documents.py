@@ -27,8 +27,6 @@ _OWN: Final[Mapping[str, str]] = {
     "merge": "ais_prompt.verbs.run_document:RunDocument",
     "list": "ais_prompt.verbs.list_document:ListDocument",
     "status": "ais_prompt.verbs.shards:StatusDocument",
-    "lock": "ais_prompt.locks.drift_view:DriftDocument",
-    "diff": "ais_prompt.locks.drift_view:DriftDocument",
     "compare": "ais_prompt.comparison.document:CompareDocument",
     "baseline": "ais_prompt.comparison.document:BaselineDocument",
 }

@@ -33,6 +33,7 @@ from ais_prompt.extension import Extension, GateEntry
 EXTENSION = Extension(
     options={
         "config": {"--strange": "acts:strange_option"},
+        "run": {"--strangest": "acts:strangest_option"},
         "scored": {"--stranger": "acts:stranger_option"},
         "compare": {"--strangely": "acts:strangely_option"},
     },
@@ -56,6 +57,7 @@ EXTENSION = Extension(
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
         "known_values": "acts:known_values",
+        "may_ask": "acts:may_ask",
         "mock_routes": "acts:mock_routes",
         "model": "acts:model",
         "near_copies": "acts:near_copies",

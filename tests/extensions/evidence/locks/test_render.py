@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ais_prompt.locks import part_digest
+from ais_prompt.extensions.evidence.locks.prompt_lock import part_digest
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
 from ais_prompt.types import PartSpec
 

@@ -14,8 +14,8 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.config import redacted
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
-from ais_prompt.locks.file import read_prompt_lock
+from ais_prompt.extensions.evidence.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
+from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock
 from ais_prompt.models import HasTokenizerPath, Model, tokenizer_digests
 from ais_prompt.plan import Plan, Task
 from ais_prompt.preview import (

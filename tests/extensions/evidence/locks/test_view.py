@@ -6,7 +6,8 @@ import io
 
 from rich.console import Console
 
-from ais_prompt.locks import Drift, compare_task, print_drift
+from ais_prompt.extensions.evidence.locks.drift import Drift, compare_task
+from ais_prompt.extensions.evidence.locks.drift_view import print_drift
 from ais_prompt.preview import Parts, TaskPrompts, compact_digest, text_of_prompt
 from ais_prompt.types import ChatMessage
 

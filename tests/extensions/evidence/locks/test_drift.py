@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.locks import RowMatch, match_rows
+from ais_prompt.extensions.evidence.locks.drift import RowMatch, match_rows
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True)
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.locks import compare_task, group_title
+from ais_prompt.extensions.evidence.locks.drift import compare_task
+from ais_prompt.extensions.evidence.locks.drift_view import group_title
 from ais_prompt.preview import TaskPrompts, compact_digest
 
 QUESTIONS = [f"{n} + {n}?" for n in range(20)]

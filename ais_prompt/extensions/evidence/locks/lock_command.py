@@ -18,9 +18,10 @@ from ais_prompt.cli.options import (
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from ais_prompt.locks import Drift
+    from ais_prompt.extensions.evidence.locks.drift import Drift
     from ais_prompt.plan import Plan
 
 
@@ -37,7 +38,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, **values: An
     nor --check needs weights or a server.
     """
     from ais_prompt.checks import checked
-    from ais_prompt.locks import find_drift, prompt_lock_path
+    from ais_prompt.extensions.evidence.locks.prompt_lock import find_drift, prompt_lock_path
 
     if wants_json() and not check:
         raise click.UsageError("--json goes with --check")
@@ -78,7 +79,7 @@ def diff(
     """
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.locks import compare_sides, open_side
+    from ais_prompt.extensions.evidence.locks.sides import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")
@@ -94,12 +95,30 @@ def show_drift(drift: Drift) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.locks import drift_fields, print_drift
+    from ais_prompt.extensions.evidence.locks.drift_view import drift_fields, print_drift
 
     if wants_json():
         offer(**drift_fields(drift))
     else:
         print_drift(drift, Console())
+
+
+def is_locked(plan: Plan, options: Mapping[str, Any]) -> bool:
+    """Return whether the prompts equal the lock that ``run --locked`` names; if not, print what changed."""
+    from ais_prompt.extensions.evidence.locks.prompt_lock import find_drift, prompt_lock_path
+
+    if not options:
+        return True
+    ctx, lock_file = click.get_current_context(), options.get("lock_file")
+    path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
+    drift = find_drift(plan, path)
+    if drift.is_none:
+        echo(f"The prompts are those of {path}", err=True)
+    else:
+        show_drift(drift)
+        tell_drift(path, lock_command(ctx, lock_file))
+        echo("Nothing was asked.", err=True)
+    return drift.is_none
 
 
 def lock_command(ctx: click.Context, lock_file: str | None) -> str:
@@ -113,7 +132,8 @@ def tell_drift(path: Path, command: str) -> None:
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:
-    from ais_prompt.locks import make_prompt_lock, write_prompt_lock
+    from ais_prompt.extensions.evidence.locks.lock_file import write_prompt_lock
+    from ais_prompt.extensions.evidence.locks.prompt_lock import make_prompt_lock
     from ais_prompt.utils import counted
 
     made = make_prompt_lock(plan)

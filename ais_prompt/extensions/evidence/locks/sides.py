@@ -16,14 +16,13 @@ from msgspec.structs import replace
 from ais_prompt.checks import checked
 from ais_prompt.config import Options, find_config
 from ais_prompt.errors import ConfigError
-from ais_prompt.locks.drift import Drift, TaskDrift, compare_task
-from ais_prompt.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
+from ais_prompt.extensions.evidence.locks.drift import Drift, TaskDrift, compare_task
+from ais_prompt.extensions.evidence.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
 from ais_prompt.models import Model
-from ais_prompt.plan import stored_spec
+from ais_prompt.plan import stored_spec, with_model
 from ais_prompt.preview import TaskPrompts, text_of_prompt
 from ais_prompt.store import RunFolder, locate_run, read_predictions
 from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json
-from ais_prompt.utils import listed
 
 
 class SideTask(Struct, frozen=True):
@@ -149,27 +148,6 @@ def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompt
         fix = "wait until it has ended, or resume it: aisprompt run … -r"
         raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
     return found
-
-
-def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
-    """Return the config with only one of its models; with all of them if ``abbr`` is None.
-
-    Args:
-        spec: the config.
-        abbr: of the model, or a part of it that only one model has.
-
-    Raises:
-        ConfigError: the model is unknown, or several models have that part.
-    """
-    if abbr is None:
-        return spec
-    models = [model for model in spec.models if abbr == model.abbr]
-    models = models or [model for model in spec.models if abbr in model.abbr]
-    if len(models) != 1:
-        what = f"{listed(model.abbr for model in models)} match" if models else "there is no model"
-        fix = f"it has: {listed(model.abbr for model in spec.models)}"
-        raise ConfigError(f"{what} {abbr!r} in {spec.name}", where="--models", fix=fix)
-    return replace(spec, models=tuple(models))
 
 
 def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.locks import read_prompt_lock, write_prompt_lock
+from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock, write_prompt_lock
 from ais_prompt.preview import PromptLock, TaskPrompts, compact_digest, text_of_prompt
 from ais_prompt.types import ChatMessage, Prompt
 
