@@ -89,6 +89,7 @@ from ais_prompt.types import Verdict
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
 stranger_option = click.option("--stranger", metavar="WORD")
+strangest_option = click.option("--strangest", is_flag=True)
 strangely_option = click.option("--strangely", is_flag=True)
 
 
@@ -191,6 +192,11 @@ def shown(root, console):
 def known_values(root, model, dataset):
     found = read_predictions(RunFolder(root).predictions(model, dataset))
     return "strangeness", {one.sample_id: 0.25 for one in found}
+
+
+def may_ask(plan, options):
+    print(f"may ask {plan.spec.name}", options)
+    return not options.get("strangest")
 
 
 def mock_routes(app, answer):
@@ -357,9 +363,12 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         "view-prompt eval.py",
         "run graded.py",
         "score graded --audit",
+        "run eval.py --strangest",
     ]
     shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, named, compared, again, *_ = (done.stdout + done.stderr for done in shown)
+    helped, viewed, checked, asked, named, compared, again, _, _, forbidden = (
+        done.stdout + done.stderr for done in shown
+    )
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
@@ -370,5 +379,8 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "a strange name" in named
     assert "within eval" in compared
     assert "strangely asked ['d']" in again
+    assert "may ask eval {'strangest': True}" in forbidden
+    assert "Run folder" not in forbidden
+    assert "may ask eval {}" in asked
     [results] = stranger.glob("outputs/graded/*/results/odd/d.json")
     assert json.loads(results.read_text())["doubt"] == "a stranger doubts 1 answers"
