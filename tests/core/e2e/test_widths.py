@@ -12,7 +12,7 @@ from tests.support.cli import run_cli
 
 COMMANDS = [
     ["list"],
-    ["describe", "HumanEvalEvaluator"],
+    ["describe", "GenericLLMEvaluator"],
     ["check", "eval.py"],
     ["view-prompt", "eval.py", "-a"],
     ["lock", "eval.py"],
