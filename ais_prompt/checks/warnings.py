@@ -23,7 +23,6 @@ from ais_prompt.checks.prompt_warning import (
 )
 from ais_prompt.config import TURN
 from ais_prompt.inferencers import Preview, label_fix
-from ais_prompt.parts import RunsPrograms
 from ais_prompt.prompts import (
     CHAT,
     Item,
@@ -199,7 +198,7 @@ def _shown_gold(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]
 
 
 def _escaped_newlines(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
-    if isinstance(probe.task.inferencer, RunsPrograms):  # its prompt may show a text as Python does
+    if probe.task.dataset.infer.inferencer.type == "AgentInferencer":  # its prompt may show a text as Python does
         return
     if not any(ESCAPED_NEWLINE.search(text) for text in sent_texts(neutral.prompt)):
         return

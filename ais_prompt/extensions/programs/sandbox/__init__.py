@@ -10,7 +10,6 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.extensions.programs.sandbox.choose import find_isolation
-    from ais_prompt.extensions.programs.sandbox.interface import RunsPrograms
     from ais_prompt.extensions.programs.sandbox.launch import Isolation, end_spares
     from ais_prompt.extensions.programs.sandbox.program_runner import (
         CheckedProgram,
