@@ -123,7 +123,7 @@ clean:
 	$(BIN)/python -m venv --clear .venv-trackers
 	packages() { "$$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }; \
 		packages $(BIN)/python > "$$(packages .venv-trackers/bin/python)/others.pth"
-	.venv-trackers/bin/python -m pip install --quiet --constraint constraints.txt alembic apprise mlflow-skinny sqlalchemy trackio
+	.venv-trackers/bin/python -m pip install --quiet --constraint constraints.txt alembic apprise mlflow-skinny sqlalchemy swanlab trackio wandb
 	touch $@
 
 .venv-3.%/installed: pyproject.toml constraints.txt

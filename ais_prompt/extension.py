@@ -23,6 +23,7 @@ __all__ = ["Extension", "Step", "VerbEntry"]
 Step: TypeAlias = Literal[
     "array_index",
     "audit",
+    "audit_answers",
     "begin",
     "benchmarks",
     "beside_scores",
@@ -37,6 +38,7 @@ Step: TypeAlias = Literal[
     "finished",
     "foreign_name",
     "known_values",
+    "mock_routes",
     "model",
     "near_copies",
     "open_log",
@@ -53,6 +55,9 @@ Step: TypeAlias = Literal[
 STEPS: Final[Mapping[Step, str]] = {
     "audit": "(`ais_prompt.plan.Plan`) -> list of `ais_prompt.verbs.Audit`, for `aisprompt check --audit`; the "
     "`documents` of the extension have them as `audits`; all are called",
+    "audit_answers": "(`ais_prompt.plan.Task`, its scored samples, its main score, path of its predictions, function "
+    "from a postprocessor, as `PartSpec`, to one that scores a prediction; keyword `level`, of messages) -> fields for "
+    "the head of its results, for `aisprompt score --audit` and where many answers are unparsed; all are called",
     "check": "(dataset that can be asked, as `ais_prompt.plan.PlannedDataset`, examples for any of its questions, "
     "`ais_prompt.checks.FaultList`) -> list of `ais_prompt.checks.PromptWarning`, for `aisprompt check`; what is wrong "
     "is noted in the list of faults; all are called",
@@ -62,10 +67,12 @@ STEPS: Final[Mapping[Step, str]] = {
     "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run; "
     "all are called",
     "foreign_name": "(kind of name, name, our names of this kind) -> an error whose fix is what to write in its place; "
-    "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
-    "of parts",
+    "None if that is not known. Kinds: option, command, module, config, pattern (of `aisprompt list`), entry (of the "
+    "reference), and those of parts",
     "known_values": "(path of the run folder, model, dataset) -> name of a metric, and id of a sample -> value from 0 "
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
+    "mock_routes": "(aiohttp's application of the mock server, function that answers a request as its script says: "
+    "(path, body) -> (status, body of the reply)) -> nothing: adds routes; all are called",
     "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
     "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
@@ -96,8 +103,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
-    "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read; all are "
-    "called",
+    "entries": "(name) -> entries of the reference, as `ais_prompt.types.Entry`; only for that of this name are "
+    "files read; all are called",
     "source": "(what the command line names, with options of extensions: `Options`) -> the same; all are called",
     "translate": "(config dict, options of extensions, foreign_summary=, folder=, place=) -> (config dict of this "
     "program, notes); all are called",
@@ -211,7 +218,7 @@ class SectionEntry(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A kind of file in a run folder, for `aisprompt describe`: where it is, and what it holds in one sentence."""
+    """A kind of file in a run folder, for the reference: where it is, and what it holds in one sentence."""
 
     path: str
     about: str

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ais_prompt.extension import Extension, GateEntry, Place, Step, import_object, shipped
+from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, Extension, GateEntry, Place, Step, import_object, missing_extension, shipped
 from ais_prompt.parts import installed_extensions
 
 logger = logging.getLogger(__name__)
@@ -42,6 +43,22 @@ def brought_gate(name: str) -> GateEntry | None:
 def steps(name: Step) -> list[Any]:
     """Return the functions of a step, in the order of the extensions."""
     return [import_object(home) for home in _homes(name)]
+
+
+def required(name: Step, work: str, where: str) -> list[Any]:
+    """Return the functions of a step that a user has asked for.
+
+    Args:
+        name: of the step.
+        work: what its extension does, for the error.
+        where: how the user has asked for it.
+
+    Raises:
+        ConfigError: the extension is not here.
+    """
+    if found := steps(name):
+        return found
+    raise ConfigError(f"the extension {missing_extension(name)!r} {work}, and is not here", where=where, fix=REINSTALL)
 
 
 def tell(name: Step, *args: Any) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
-from ais_prompt.engine import FailureWatch, ask_alone
+from ais_prompt.engine import FailureWatch
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models import Model
 from ais_prompt.types import Completion, Request
+from tests.support.asking import ask_alone
 
 
 def drive(

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.cli.describe import command_entries
 from ais_prompt.extension import import_object, shipped
-from ais_prompt.reference import FILES, LLMS, REQUIRED, SKILL, Argument, Entry, entries, llms_txt, schema_of, skill
+from ais_prompt.extensions.describe.command import command_entries
+from ais_prompt.extensions.describe.file_entries import FILES, schema_of
+from ais_prompt.extensions.describe.lookup import entries
+from ais_prompt.extensions.describe.programs import LLMS, SKILL, llms_txt, skill
+from ais_prompt.types import REQUIRED, Argument, Entry
 from tools import differences
 from tools.stub import NAMES, STUB, names_of_extensions, stub
 

@@ -117,8 +117,9 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
     what = f"No config of {kind or 'models, datasets and summarizers'} matches {' or '.join(map(repr, patterns))}"
     from ais_prompt.steps import first_answer
 
-    foreign = first_answer("foreign_name", "config", patterns[0], KINDS)
-    return f"{what}: for a part write aisprompt describe NAME{f'; {foreign.fix}' if foreign else ''}"
+    found = [first_answer("foreign_name", kind, patterns[0], KINDS) for kind in ("pattern", "config")]
+    fixes = "; ".join(one.fix for one in found if one)
+    return f"{what}: {fixes}" if fixes else what
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:

@@ -74,8 +74,11 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
+    from ais_prompt.steps import required
     from ais_prompt.verbs import run_source, with_found_models
 
+    if audit:
+        required("audit_answers", "reads answers in other ways", "--audit")
     reading = {name: values.pop(name) for name in ("postprocessor", "evaluator")}
     options = replace(read_options(values), **reading)
     if options.options and options.config is None:
@@ -97,7 +100,7 @@ def _opened(
 ) -> tuple[Plan, RunFolder]:
     """Return the run folder with the answers, and the plan to score them with."""
     from ais_prompt.checks import open_stored
-    from ais_prompt.verbs import request_files as rescore
+    from ais_prompt.verbs import open_foreign
 
     if predictions is None:
         if run is None or dataset or model:
@@ -106,4 +109,4 @@ def _opened(
     if run is not None or options.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
     options = replace(options, answered_by=model or predictions.stem, answered=dataset)
-    return rescore.open_foreign(predictions, options, shown_command())
+    return open_foreign(predictions, options, shown_command())

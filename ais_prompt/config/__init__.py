@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         search_configs,
         shipped_root,
     )
-    from ais_prompt.config.notes import Note, NoteList
+    from ais_prompt.config.notes import Note
     from ais_prompt.config.options import (
         DeclaredOption,
         HfType,

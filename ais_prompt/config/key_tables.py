@@ -1,6 +1,6 @@
 """The keys of a dict in a config, read from the fields of a struct that are marked with a `Key`.
 
-Parsing (`ConfigSection.read`), the advice on misspellings and the reference (`aisprompt describe`) are made from them.
+Parsing (`ConfigSection.read`), the advice on misspellings and the reference are made from them.
 """
 
 from __future__ import annotations

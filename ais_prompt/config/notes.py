@@ -21,11 +21,3 @@ class Note(Struct, frozen=True):
     where: str = ""
     fix: str = ""
     level: int = NOTE
-
-
-class NoteList(list[Note]):
-    """The notes of a config, in its order."""
-
-    def note(self, what: str, where: str, fix: str = "") -> None:
-        """Add a note."""
-        self.append(Note(what, where, fix))

@@ -1,8 +1,7 @@
 """What the columns of a file mean: `SHAPES`, a table of the forms in which people have questions, options and answers.
 
 Each form has an example row, where it comes from, and what finds it by the names of the columns and by their values.
-What is found is a `RowShape`, which the reader of the file takes. The page of the reference and ``aisprompt describe``
-show this table.
+What is found is a `RowShape`, which the reader of the file takes. The reference shows this table.
 """
 
 from __future__ import annotations

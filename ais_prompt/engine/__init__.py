@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         stored_predictions,
     )
     from ais_prompt.engine.endpoint import Endpoint
-    from ais_prompt.engine.engine import Engine, ask_alone, run_local
-    from ais_prompt.engine.failures import FEWEST, FailureWatch, Signs, error_of
+    from ais_prompt.engine.engine import Engine, run_local
+    from ais_prompt.engine.failures import FailureWatch, error_of
     from ais_prompt.engine.job import AskingOptions, ShardTask, Standstill, TaskJob, asked_alike
-    from ais_prompt.engine.memory import WINDOW
+    from ais_prompt.engine.memory import WINDOW, ask_in_memory
     from ais_prompt.engine.meters import (
         QUOTA,
         OpenProgress,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         exceeded,
         silent_progress,
     )
+    from ais_prompt.engine.signs import FEWEST, Signs
     from ais_prompt.engine.workers import ModelWorkers, gpus_of
 else:
     __getattr__, __dir__ = offered(__name__)

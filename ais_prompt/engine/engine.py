@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from ais_prompt.engine.endpoint import Ended, Endpoint
 from ais_prompt.engine.job import Standstill, TaskJob
-from ais_prompt.engine.memory import InMemory, ask_in_memory, close
+from ais_prompt.engine.memory import InMemory, close
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models import AsyncModel, BatchModel, GathersRequests, Model, endpoint_of
-from ais_prompt.processes import call_in_loop, run_coroutine
+from ais_prompt.processes import call_in_loop
 
 if TYPE_CHECKING:
     from ais_prompt.engine.workers import ModelWorkers
@@ -246,29 +246,3 @@ def _endpoint_of(model: Model) -> str:
         return endpoint_of(model)
     except AisPromptError:  # a user-defined model that cannot say, or there is no key; its tasks will tell
         return f"model {id(model)}"
-
-
-def ask_alone(job: TaskJob) -> None:
-    """Ask one job in this thread, for any kind of model.
-
-    Raises:
-        AisPromptError: the task failed; its files are closed.
-    """
-    if not isinstance(job.model, AsyncModel) or isinstance(job.model, BatchModel):
-        ask_in_memory(job, lambda model: model.load())
-        return
-    errors: list[AisPromptError] = []
-
-    def ended(_: TaskJob, error: AisPromptError | None) -> None:
-        if error is not None:
-            errors.append(error)
-
-    async def ask() -> None:
-        endpoint = Endpoint(ended)
-        endpoint.submit(job)
-        endpoint.finish()
-        await endpoint.run()
-
-    run_coroutine(ask())
-    if errors:
-        raise errors[0]

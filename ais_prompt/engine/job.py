@@ -40,8 +40,9 @@ from ais_prompt.engine.conversations import (
     is_for_model,
     take_known,
 )
-from ais_prompt.engine.failures import FailureWatch, TaskSession
+from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
+from ais_prompt.engine.task_session import TaskSession
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import PerformsRequests, RunningConversation
 from ais_prompt.models import (

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
         wait_before_retry,
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
-    from ais_prompt.models.api.batch_files import (
-        NO_ANSWER,
-        BatchedModel,
-        batch_answer,
-        batch_request,
-        custom_id,
-        has_batches,
-    )
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
     from ais_prompt.models.api.failures import (

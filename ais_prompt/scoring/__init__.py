@@ -6,14 +6,6 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.scoring.answers import DialogueScorer, RepeatScorer
-    from ais_prompt.scoring.audit import (
-        BestReading,
-        best_extractor,
-        find_lost_golds,
-        find_sensitivity,
-        others_than,
-        warning_of,
-    )
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
     from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers

@@ -31,6 +31,7 @@ from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_sam
 from ais_prompt.scoring.known_values import score_by_known_values
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
 from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
+from ais_prompt.steps import steps
 from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results, writing
 from ais_prompt.terminal import NOTE, tracked
 from ais_prompt.types import STATUSES, Prediction, SampleScore, Score, TaskSpec
@@ -64,7 +65,7 @@ def score_task(
         asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
             predictions.
         stopped_of: how many questions there are, if not all were asked.
-        audits: whether to find out if the scores depend on how answers are read, see `ais_prompt.scoring.audit`.
+        audits: whether to find out if the scores depend on how answers are read, with the step ``audit_answers``.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -127,12 +128,11 @@ def _score_by(
     if isinstance(one, BatchScorer) and one.evaluator.battles:
         head["battles"] = one.evaluator.battles
     if audits or scores[0].counts["unparsed"] > MANY_UNREAD * len(samples):
-        from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs need it
-
         level = logging.WARNING if audits else logging.DEBUG  # the end of the run says it otherwise
-        head |= audit_reading(task, samples, scores[0], path, scorer_with(task, evaluator, first), level=level)
+        for audit in steps("audit_answers"):  # it scores several times, so few runs need it
+            head |= audit(task, samples, scores[0], path, scorer_with(task, evaluator, first), level=level)
     if control := task.spec.dataset.reader.control:
-        from ais_prompt.scoring.audit import control_finding
+        from ais_prompt.scoring.control import control_finding
 
         shown, is_answered = control_finding(control, scores[0], samples)
         if is_answered:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.store.request_keys import FormerKeys, RequestKeys
     from ais_prompt.store.results import (
-        JournalLine,
-        PredictionLine,
         Results,
         RunFile,
         check_scored,

@@ -14,7 +14,7 @@ Started with ``python -m ais_prompt.testing.server``; the first line that it pri
     GET  /requests  every request so far: path, body, and whether it had a key (never the key)
     PUT  /script    a new script; counting starts again
 
-Batches are in `ais_prompt.testing.batches`.
+Extensions add further routes in the step ``mock_routes``.
 
 Log-probabilities (``echo`` and ``logprobs`` of completions, ``prompt_logprobs`` of vLLM) are those of
 `ais_prompt.testing.scoring`.
@@ -38,8 +38,8 @@ from typing import IO, Any
 from aiohttp import web
 
 from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
+from ais_prompt.steps import steps
 from ais_prompt.testing.apis import generate_body, message_fault, response_fault
-from ais_prompt.testing.batches import BatchDesk
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
 from ais_prompt.testing.stream import stream_answer
@@ -93,8 +93,7 @@ class MockServer:
         self._crash_after = crash_after
         self._script = Script(rules)
         self._book = Book()
-        self._batched = 0
-        self._batches = BatchDesk(self._answer_in_batch)
+        self._elsewhere = 0
 
     def app(self) -> web.Application:
         """The application to be served."""
@@ -112,7 +111,8 @@ class MockServer:
         app.router.add_get("/stats", self.stats)
         app.router.add_get("/requests", self.requests)
         app.router.add_put("/script", self.script)
-        self._batches.routes(app)
+        for add_routes in steps("mock_routes"):
+            add_routes(app, self._answer_elsewhere)
         return app
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
@@ -177,11 +177,11 @@ class MockServer:
             return await stream_answer(request, body, rule, self._answer(request.path, rule, body, number))
         return _reply(request, rule, self._answer(request.path, rule, body, number))
 
-    def _answer_in_batch(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
-        """Answer one request of a batch as the script says, with its status, body and answer."""
-        self._batched += 1
-        rule = self._script.rule_for(self._batched, question_of(body), body)
-        answer = self._answer(path, rule, body, self._batched)
+    def _answer_elsewhere(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        """Answer a request of a route that an extension brings, as the script says: status and body of the reply."""
+        self._elsewhere += 1
+        rule = self._script.rule_for(self._elsewhere, question_of(body), body)
+        answer = self._answer(path, rule, body, self._elsewhere)
         return rule.status, answer if rule.body is None else rule.body
 
     def _answer(self, path: str, rule: ReplyRule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:

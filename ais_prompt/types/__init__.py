@@ -7,6 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
+    from ais_prompt.types.entry import REQUIRED, Argument, Entry
     from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
     from ais_prompt.types.key import (
         NEEDED,

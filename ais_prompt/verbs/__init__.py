@@ -7,10 +7,10 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.verbs.api import load_config
     from ais_prompt.verbs.check import Audit, check_source, remarks, trials
-    from ais_prompt.verbs.documents import all_documents, document_of, faults, schema_of_document
+    from ais_prompt.verbs.documents import document_of, faults
+    from ais_prompt.verbs.foreign_run import open_foreign
     from ais_prompt.verbs.list_document import BenchmarkEntry, FoundConfig, Named, ProviderEntry
     from ais_prompt.verbs.open_run import export
-    from ais_prompt.verbs.request_files import begin_run, read_answer_files, write_requests
     from ais_prompt.verbs.run import (
         RunResult,
         asked,

@@ -9,11 +9,9 @@ from msgspec import Struct, field
 
 from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, checked, try_extraction
 from ais_prompt.config import Options
-from ais_prompt.errors import ConfigError
-from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.gates import Claim, checked_gates, claims_of
 from ais_prompt.plan import Plan
-from ais_prompt.steps import steps
+from ais_prompt.steps import required
 from ais_prompt.types import Document
 from ais_prompt.verbs.run_document import TaskEstimate
 
@@ -58,15 +56,9 @@ def check_source(options: Options, gates: Sequence[str] = (), *, audit_scorers: 
     plan, warnings = checked(options, thorough=True)
     conditions = checked_gates(plan, gates)
     extractions = [found for dataset in plan.scorings if (found := try_extraction(dataset))]
-    audits = _audit(plan) if audit_scorers else []
-    return CheckResult(plan, warnings, extractions, claims_of(plan, conditions), audits)
-
-
-def _audit(plan: Plan) -> list[Audit]:
-    if not (audits := steps("audit")):
-        what = f"the extension {missing_extension('audit')!r} audits scorers, and is not here"
-        raise ConfigError(what, where="--audit", fix=REINSTALL)
-    return [found for audit in audits for found in audit(plan)]
+    audits = required("audit", "audits scorers", "--audit") if audit_scorers else []
+    audited = [found for audit in audits for found in audit(plan)]
+    return CheckResult(plan, warnings, extractions, claims_of(plan, conditions), audited)
 
 
 class Remark(Struct, frozen=True):

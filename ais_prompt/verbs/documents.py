@@ -26,7 +26,6 @@ _OWN: Final[Mapping[str, str]] = {
     "check": "ais_prompt.verbs.check:CheckDocument",
     "merge": "ais_prompt.verbs.run_document:RunDocument",
     "list": "ais_prompt.verbs.list_document:ListDocument",
-    "describe": "ais_prompt.reference.entry:DescribeDocument",
     "status": "ais_prompt.verbs.shards:StatusDocument",
     "lock": "ais_prompt.locks.drift_view:DriftDocument",
     "diff": "ais_prompt.locks.drift_view:DriftDocument",
@@ -34,12 +33,6 @@ _OWN: Final[Mapping[str, str]] = {
     "baseline": "ais_prompt.comparison.document:BaselineDocument",
 }
 """Verb of the core → ``module:name`` of its document, without what extensions add."""
-
-
-def all_documents() -> dict[str, type[Document]]:
-    """Return the document of each verb that has one, those of extensions included."""
-    verbs = (*_OWN, *all_of("verbs"))
-    return {verb: found for verb in verbs if (found := document_of(verb)) is not None}
 
 
 @cache
@@ -69,16 +62,6 @@ def _own(verb: str) -> type[Document] | None:
 def _default(of: msgspec.structs.FieldInfo) -> Any:
     made = of.default_factory is not msgspec.NODEFAULT
     return field(default_factory=of.default_factory) if made else field(default=of.default)
-
-
-def schema_of_document(verb: str) -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of the document of a verb."""
-    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(document_of(verb))))
-    for definition in schema.get("$defs", {}).values():
-        if "description" in definition:  # a docstring, of which only some versions of msgspec cut the indentation
-            definition["description"] = inspect.cleandoc(definition["description"])
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"aisprompt {verb} --json"}
-    return {**head, **schema}
 
 
 def faults(error: AisPromptError) -> list[Fault]:

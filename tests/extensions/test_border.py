@@ -45,6 +45,7 @@ ASKED_FOR: Final = {
 
 STEPS: Final = {
     "audit": ["check", "eval.py", "--audit"],
+    "audit_answers": ["score", "eval", "--audit"],
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
     "open_log": ["compare", "eval.py", "eval.py"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
@@ -121,7 +122,6 @@ def test_the_core_works_and_a_name_says_which_extension_has_it(name: str, projec
         ["--help"],
         ["list"],
         ["list", "--json"],
-        ["describe", "reader_cfg"],
         ["check", "eval.py"],
         ["view-prompt", "eval.py", "--sample", "0"],
         ["run", "eval.py"],

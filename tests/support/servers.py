@@ -53,7 +53,7 @@ class MockServer:
         return requests
 
     def plan_batches(self, *fates: Mapping[str, Any]) -> None:
-        """Say what happens to the next batches (see `ais_prompt.testing.batches.Fate`); it forgets all before."""
+        """Say what happens to the next batches (a `Fate` of ``batch.mock_batches``); it forgets all before."""
         self._call("mock/batches", json.dumps(fates).encode())
 
     def batches(self) -> dict[str, Any]:

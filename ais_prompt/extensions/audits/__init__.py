@@ -1,7 +1,10 @@
-"""Audits of scorers: answers that know nothing must not score above chance."""
+"""Audits of scorers, which must not score answers that know nothing above chance, and of how answers are read."""
 
 from typing import Final
 
 from ais_prompt.extension import Extension
 
-EXTENSION: Final = Extension(documents={"check": "documents:CheckFields"}, steps={"audit": "scorers:audit_scorers"})
+EXTENSION: Final = Extension(
+    documents={"check": "documents:CheckFields"},
+    steps={"audit": "scorers:audit_scorers", "audit_answers": "other_readings:audit_reading"},
+)

@@ -1,10 +1,14 @@
-"""What answers cost: batch APIs, which take half the price, known prices, and the costs of a run."""
+"""What answers cost: batch APIs and files for them, which take half the price, known prices, and the costs of a run."""
 
 from typing import Final
 
-from ais_prompt.extension import Extension, FileEntry, SectionEntry, TabEntry
+from ais_prompt.extension import Extension, FileEntry, SectionEntry, TabEntry, VerbEntry
 
 EXTENSION: Final = Extension(
+    verbs={
+        "requests": VerbEntry("Ask", "command:requests", "Write what is still to be asked into a file."),
+        "answers": VerbEntry("Ask", "command:answers", "Read answers from files of a batch service."),
+    },
     model_keys={"batch": SectionEntry("ask it through the batch API of its provider", home="options:FORM")},
     options={"config": {"--batch": "flags:BATCH", "--batch-rest": "flags:BATCH_REST"}},
     files={
@@ -21,6 +25,7 @@ EXTENSION: Final = Extension(
     },
     steps={
         "begin": "acting:begin",
+        "mock_routes": "mock_batches:add_routes",
         "model": "acting:in_batches",
         "status": "ledger:status_lines",
         "translate": "options:translate",

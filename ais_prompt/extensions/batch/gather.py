@@ -26,10 +26,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ModelError
+from ais_prompt.extensions.batch.batch_lines import NO_ANSWER
 from ais_prompt.extensions.batch.ledger import Flight, Ledger, batches
 from ais_prompt.extensions.batch.options import BatchSpec
 from ais_prompt.extensions.batch.services import BatchService, ServiceError
-from ais_prompt.models import NO_ANSWER, OUTAGE_LIMIT_SECONDS, is_temporary
+from ais_prompt.models import OUTAGE_LIMIT_SECONDS, is_temporary
 from ais_prompt.processes import in_thread
 from ais_prompt.types import BATCH_TIER, Activity, Completion, Failure, Request
 from ais_prompt.utils import counted, read_objects

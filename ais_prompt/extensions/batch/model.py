@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ais_prompt.errors import AisPromptError, ConfigError, ModelError
+from ais_prompt.extensions.batch.batch_lines import BatchedModel, batch_answer, batch_request, custom_id, has_batches
 from ais_prompt.extensions.batch.ledger import Ledger, batches, ledger_of, open_batches
 from ais_prompt.extensions.batch.options import BatchSpec
 from ais_prompt.models import (
     AnthropicModel,
     ApiModel,
-    BatchedModel,
     Model,
-    batch_answer,
-    batch_request,
-    custom_id,
-    has_batches,
     resolve_fields,
 )
 from ais_prompt.parts import part_class

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ais_prompt.config import NamedConfig, list_shipped, load_config
 from ais_prompt.extensions.benchmarks.card import NOT_VERIFIED, Card, how_to_get, read_cards
-from ais_prompt.reference import Entry
+from ais_prompt.types import Entry
 
 
 def entries(wanted: str = "") -> Iterator[Entry]:

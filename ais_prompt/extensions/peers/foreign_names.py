@@ -78,7 +78,7 @@ def foreign_name(kind: str, name: str, known: Collection[str]) -> ConfigError | 
     if kind == "config" or (kind == "entry" and _HASHED.search(name)):
         is_here = any(tree.folder is not None for tree in config_trees())
         return None if is_here else ConfigError(f"there is no config {name!r}", fix=_CONFIGS)
-    if (peer := peer_of(name)) is None:
+    if kind == "pattern" or (peer := peer_of(name)) is None:
         return None
     if kind == "module":
         return ConfigError(f"{name} is a module of {peer}", fix=_line_for(name.partition(".")[0]))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from ais_prompt.config import Faults, NoteList, shown
+from ais_prompt.config import Faults, Note, shown
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.table import PEERS, PeerPart, find_row, peer_part
 from ais_prompt.extensions.peers.table.row import SAYS_NOTHING, PartRow
@@ -49,6 +49,14 @@ REGISTRIES: Final[Mapping[str, PartRegistry]] = {
     registry.kind: registry
     for registry in (MODELS, READERS, RETRIEVERS, TEMPLATES, INFERENCERS, POSTPROCESSORS, EVALUATORS)
 }
+
+
+class NoteList(list[Note]):
+    """The notes of a config, in its order."""
+
+    def note(self, what: str, where: str, fix: str = "") -> None:
+        """Add a note."""
+        self.append(Note(what, where, fix))
 
 
 class Translation:

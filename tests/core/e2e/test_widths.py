@@ -12,7 +12,6 @@ from tests.support.cli import run_cli
 
 COMMANDS = [
     ["list"],
-    ["describe", "GenericLLMEvaluator"],
     ["check", "eval.py"],
     ["view-prompt", "eval.py", "-a"],
     ["lock", "eval.py"],

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine import Progress, TaskJob, ask_alone
+from ais_prompt.engine import Progress, TaskJob
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan import Task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Request
+from tests.support.asking import ask_alone
 from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine import AskingOptions, TaskJob, ask_alone, silent_progress
+from ais_prompt.engine import AskingOptions, TaskJob, silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan import Task
 from ais_prompt.shards import EVERYTHING, HeldTasks, collect, list_shard_folders, open_shard, shard_tasks
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Partition, Shard
+from tests.support.asking import ask_alone
 from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}

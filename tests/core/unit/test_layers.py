@@ -27,7 +27,7 @@ LAYERS = (
     {"__main__"},
     {"extensions", "testing"},
     {"cli"},
-    {"verbs", "reference"},
+    {"verbs"},
     {"gates"},
     {"report", "shards"},
     {"comparison"},
@@ -236,7 +236,7 @@ def test_imports_are_absolute() -> None:
     assert not relative
 
 
-BEFORE_PARSING = {"config", "extensions", "reference", "verbs"}
+BEFORE_PARSING = {"config", "extensions", "verbs"}
 """They read, translate or describe configs as they are written."""
 OF_PARTS = {"TEMPLATE", "TURN", "ROLE_TEMPLATE"}
 """Tables of what is an argument of a part, which the part reads itself."""

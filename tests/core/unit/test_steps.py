@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
 from ais_prompt import check
 from ais_prompt.checks import check_plan
@@ -19,6 +22,7 @@ from ais_prompt.extension import STEPS, Step
 from ais_prompt.plan import Plan
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.steps import first_answer, steps
+from ais_prompt.testing.server import MockServer
 from ais_prompt.types import Prediction, RunSpec
 from tests.support.cli import run_in_new_process
 from tests.support.parts import dataset_spec, write_rows
@@ -33,11 +37,11 @@ EXTENSION = Extension(
         "compare": {"--strangely": "acts:strangely_option"},
     },
     gates={"strangest": GateEntry("acts:decide", "acts:fault")},
-    variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
         "array_index": "acts:array_index",
         "audit": "acts:audit",
+        "audit_answers": "acts:audit_answers",
         "begin": "acts:begin",
         "benchmarks": "acts:benchmarks",
         "check": "acts:check",
@@ -52,6 +56,7 @@ EXTENSION = Extension(
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
         "known_values": "acts:known_values",
+        "mock_routes": "acts:mock_routes",
         "model": "acts:model",
         "near_copies": "acts:near_copies",
         "open_log": "acts:open_log",
@@ -70,6 +75,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from aiohttp import web
 
 from ais_prompt.checks import PromptWarning
 from ais_prompt.comparison import FurtherComparison
@@ -103,6 +109,10 @@ class Audit:
 
 def audit(plan):
     return [Audit() for dataset in plan.scorings]
+
+
+def audit_answers(task, samples, score, path, scorer_of, *, level):
+    return {"doubt": f"a stranger doubts {len(samples)} answers"}
 
 
 def begin(folder, plan, mode):
@@ -179,6 +189,14 @@ def shown(root, console):
 def known_values(root, model, dataset):
     found = read_predictions(RunFolder(root).predictions(model, dataset))
     return "strangeness", {one.sample_id: 0.25 for one in found}
+
+
+def mock_routes(app, answer):
+    async def strange(request):
+        status, body = answer("/v1/completions", {"prompt": "strange 1+1"})
+        return web.json_response(body["choices"][0]["text"], status=status)
+
+    app.router.add_get("/strange", strange)
 
 
 def model(spec, built):
@@ -309,6 +327,15 @@ def test_a_stranger_audits(stranger: Path) -> None:
     assert [line for one in found.audits for line in one.lines()].count("a stranger audits") == 1
 
 
+def test_a_stranger_adds_a_route_to_the_mock_server(stranger: Path) -> None:
+    async def asked() -> tuple[int, str]:
+        server = MockServer([{"text": "strange", "answer": "2", "status": 201}])
+        async with TestClient(TestServer(server.app())) as client, client.get("/strange") as reply:
+            return reply.status, await reply.json()
+
+    assert asyncio.run(asked()) == (201, "2")
+
+
 @pytest.mark.process
 def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     template = "dict(type='PromptTemplate', template='{question}')"
@@ -316,6 +343,8 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     reader = "dict(input_columns=['question'], output_column='answer')"
     dataset = f"dict(type='LocalDataset', abbr='d', path='strange.csv', reader_cfg={reader}, infer_cfg={infer})"
     (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
+    graded = f"datasets = [dict({dataset[5:-1]}, eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]"
+    (stranger / "graded.py").write_text(f"models = ['odd']\n{graded}\n")
     commands = [
         "run --help-all",
         "view-prompt --odd strange.csv --origins",
@@ -324,10 +353,11 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         "run eval.py --set run_name=strange --gate 'strangest >= 3'",
         "compare eval --strangely",
         "view-prompt eval.py",
-        "describe STRANGE_HOME",
+        "run graded.py",
+        "score graded --audit",
     ]
     shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, named, compared, again, described = (done.stdout + done.stderr for done in shown)
+    helped, viewed, checked, asked, named, compared, again, *_ = (done.stdout + done.stderr for done in shown)
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
@@ -338,4 +368,5 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "a strange name" in named
     assert "within eval" in compared
     assert "strangely asked ['d']" in again
-    assert "where the stranger lives" in " ".join(described.split())
+    [results] = stranger.glob("outputs/graded/*/results/odd/d.json")
+    assert json.loads(results.read_text())["doubt"] == "a stranger doubts 1 answers"

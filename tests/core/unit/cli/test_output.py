@@ -11,9 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ais_prompt.extension import missing_extension, shipped
-from ais_prompt.verbs import all_documents
 from tests.support.cli import ROOT, run_cli
-from tools.schemas import FOLDER, schemas
+from tools.schemas import FOLDER, all_documents, schemas
 from tools.stub import NAMES
 
 IS_WHOLE = set(json.loads(NAMES.read_text("utf-8")).values()) <= shipped().keys()
@@ -112,23 +111,10 @@ def test_score_and_compare_and_list_are_documents(folder: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_describe_has_all_entries(folder: Path) -> None:
-    [entry] = document(folder, "describe", "FixKRetriever")["entries"]
-    assert entry["usage"].startswith("type='FixKRetriever'")
-    assert "fix_id_list" in [argument["name"] for argument in entry["arguments"]]
-    assert document(folder, "describe", "FixKRetreiver", code=2)["errors"][0]["what"]
-    assert "## Commands" in document(folder, "describe", "SKILL.md")["entries"][0]["text"]
-    [wrong] = document(folder, "describe", "run.json", "--schema", code=2)["errors"]
-    assert wrong["what"] == "--schema prints JSON as it is: leave --json out"
-    assert wrong["fix"].endswith("describe --help")
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("run", "eval.py", "--no-such-option"), "--no-such-option"),
-        (("describe",), "Missing argument 'NAME'"),
         (("compare", "eval", "--flips", "many"), "many"),
         (("baseline", "eval"), "-o"),
     ],

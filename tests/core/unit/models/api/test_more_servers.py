@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -20,12 +19,11 @@ from ais_prompt.models import (
     OpenAIResponsesModel,
     Retry,
     Sampling,
-    WrittenReply,
     error_of_messages,
 )
 from ais_prompt.plan import served_model
 from ais_prompt.secrets import SECRETS
-from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
+from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request, Usage
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
@@ -325,17 +323,6 @@ def test_token_providers_and_azure_work_for_responses(server: MockServer, monkey
     }
     assert ask(OpenAIResponsesModel("mock", client=azure)).text == "7"
     assert server.requests()[1]["path"] == "/openai/responses?api-version=2025-04-01-preview"
-
-
-def test_files_of_a_batch_service_hold_responses() -> None:
-    from ais_prompt.models import batch_answer, batch_request, response_body
-
-    model = OpenAIResponsesModel("m", stop_words=["\n"])
-    request = Request("s", QUESTION, Decoding(5, stop=("\n",)))
-    line = batch_request(model, "k", request)
-    assert (line["url"], line["custom_id"]) == ("/v1/responses", "k")
-    answer = {"status_code": 200, "body": response_body(line["body"], 1, WrittenReply("7\n8"))}
-    assert batch_answer(model, {"response": json.loads(json.dumps(answer))}, request).text == "7"
 
 
 def test_limits_and_retries_are_those_of_all_models(server: MockServer) -> None:

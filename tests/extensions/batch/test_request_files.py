@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.verbs import request_files
+from ais_prompt.extensions.batch import request_files
+from ais_prompt.extensions.batch.batch_lines import batch_answer, batch_request
+from ais_prompt.models import OpenAIResponsesModel, WrittenReply, response_body
+from ais_prompt.types import Decoding, Request
 from tests.core.e2e.project import DATASET, Project, read_lines
 from tests.core.e2e.test_dialogue import DIALOGUE
 from tests.core.e2e.test_servers import MODEL as DEMO_MODEL
@@ -188,3 +191,12 @@ def test_a_file_of_requests_in_place_of_answers_is_refused(served: Project) -> N
     assert "the line is a request, not an answer" in done.stderr
     assert "where: requests.jsonl:1" in done.stderr
     assert "give the file that the service wrote" in done.stderr
+
+
+def test_files_of_a_batch_service_hold_responses() -> None:
+    model = OpenAIResponsesModel("m", stop_words=["\n"])
+    request = Request("s", "3+4=?", Decoding(5, stop=("\n",)))
+    line = batch_request(model, "k", request)
+    assert (line["url"], line["custom_id"]) == ("/v1/responses", "k")
+    answer = {"status_code": 200, "body": response_body(line["body"], 1, WrittenReply("7\n8"))}
+    assert batch_answer(model, {"response": json.loads(json.dumps(answer))}, request).text == "7"

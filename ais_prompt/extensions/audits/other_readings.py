@@ -1,9 +1,8 @@
-"""What the scores of a task say about how its answers are read, and about its data.
+"""What the scores of a task say about how its answers are read.
 
 `audit_reading` is ``aisprompt score RUN --audit``: every answer is scored again with every postprocessor that could
 stand in the place of the configured one (`find_sensitivity`); where none is configured, wrong answers that contain
-their gold answer are counted (`find_lost_golds`). `control_finding` compares the score of spoiled questions with
-chance.
+their gold answer are counted (`find_lost_golds`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import logging
 import random
 import re
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -23,14 +21,14 @@ from msgspec import Struct
 from ais_prompt.checks import LONGEST
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import BatchEvaluator, JudgeEvaluator
-from ais_prompt.metrics import low_end, mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.plan import Task, build_postprocessor
 from ais_prompt.postprocess import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.scoring.rows import percent, value
+from ais_prompt.scoring import value
 from ais_prompt.store import read_predictions
-from ais_prompt.types import ControlSpec, OtherReading, PartSpec, Prediction, SampleScore, Score, Sensitivity
-from ais_prompt.utils import Spilled, canonical, listed
+from ais_prompt.types import OtherReading, PartSpec, Prediction, SampleScore, Score, Sensitivity
+from ais_prompt.utils import Spilled
 
 logger = logging.getLogger(__name__)
 MOST: Final = 1_000
@@ -59,7 +57,6 @@ PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
 Those of programs and objects have none: no other one finds a program or an object where they find nothing."""
 ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
 """Makes what scores one sample with a postprocessor."""
-CONFIDENCE: Final = 0.95
 LEAST_SHARE: Final = 0.5
 LEAST: Final = 3
 """Share and number of wrong answers with the gold in them from which on it is said. Some have it by chance."""
@@ -239,33 +236,6 @@ def _values(
 def _understood(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(build_postprocessor(PartSpec(name, {}, ""))).parameters
     return {key: value for key, value in args.items() if key in parameters}
-
-
-def control_finding(control: ControlSpec, score: Score, samples: Iterable[SampleScore]) -> tuple[str, bool]:
-    """Return what a control shows, and whether the data can be answered without what was spoiled.
-
-    Chance is the share of the most frequent gold: what an answer gets that is always the same.
-
-    Args:
-        control: how the questions were spoiled.
-        score: the main score.
-        samples: all of them.
-    """
-    how = f"control {control.type} ({listed(control.columns)})"
-    if control.type == "shuffle":
-        return (
-            f"{how}: the options have another order; `aisprompt compare` with the ordinary run shows what it does",
-            False,
-        )
-    answered = [sample for sample in samples if sample.status != "failed"]
-    if not answered or not score.is_mean or score.value is None:
-        return f"{how}: {score.metric} is no mean, so that chance is not known", False
-    chance = Counter(canonical(sample.gold) for sample in answered).most_common(1)[0][1] / len(answered)
-    low = low_end([(one.cluster or one.sample_id, one.values.get(score.metric, 0.0)) for one in answered], CONFIDENCE)
-    found = f"{how}: {score.metric} {percent(score.value)}; the most frequent gold alone gets {percent(chance)}"
-    if low is None or low <= chance:
-        return f"{found}: no answer without reading is shown", False
-    return f"{found}: with 95 % confidence {percent(low - chance)} or more are answered without reading", True
 
 
 class LostGolds(Struct, frozen=True):

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.extensions.audits import other_readings
+from ais_prompt.extensions.audits.other_readings import best_extractor, find_sensitivity, others_than, warning_of
 from ais_prompt.plan import build_postprocessor
-from ais_prompt.scoring import Scorer, best_extractor, find_sensitivity, others_than, warning_of
-from ais_prompt.scoring import audit as module
+from ais_prompt.scoring import Scorer
 from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore, Sensitivity
 
 FIRST = PartSpec("first_option_postprocess", {"options": "ABC"}, "eval_cfg.pred_postprocessor")
@@ -59,7 +60,7 @@ def test_a_score_of_100_percent_has_a_standard_error_too() -> None:
 
 
 def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 50)
+    monkeypatch.setattr(other_readings, "MOST", 50)
     texts = ["The answer is C.", "The answer is A. The answer is C."] * 100
     found, again = found_in(texts), found_in(texts)
     assert (found.samples, found.of) == (50, 200)
@@ -82,7 +83,7 @@ def test_those_of_the_same_kind_are_plausible(name: str, others: list[str]) -> N
 
 
 def test_every_alternative_needs_no_argument() -> None:
-    for name in module.PLAUSIBLE:
+    for name in other_readings.PLAUSIBLE:
         for other in others_than(PartSpec(name, {}, "")):
             build_postprocessor(other)("The answer is (B), 12.")
 
@@ -104,3 +105,8 @@ def test_the_best_postprocessor_is_that_with_the_highest_score() -> None:
     assert best is not None
     assert (best.spec.type, best.score, best.samples, best.of) == ("last_option_postprocess", 0.9, 10, 10)
     assert best_extractor(specs, iter(()), 0, scorer_of, "accuracy") is None
+
+
+def test_shipped_postprocessors_could_be_in_the_place_of_a_variant() -> None:
+    others = others_than(PartSpec("first_option_postprocess_peer", {}, ""))
+    assert [spec.type for spec in others] == ["first_option_postprocess", "last_option_postprocess"]

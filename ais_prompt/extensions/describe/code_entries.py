@@ -21,6 +21,7 @@ from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.config import READER, KeyTable, all_tables, keys_of
 from ais_prompt.data import SHAPES, RowShape
+from ais_prompt.extensions.describe.docstring import default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.models import (
     FLAT_NAMES,
     Batching,
@@ -36,8 +37,8 @@ from ais_prompt.models import (
 )
 from ais_prompt.parts import load_plugins, type_words
 from ais_prompt.plan import KINDS
-from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.steps import extensions
+from ais_prompt.types import REQUIRED, Argument, Entry
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.parts import key_meaning
-from ais_prompt.reference.code_entries import (
+from ais_prompt.extensions.describe.code_entries import (
     config_entries,
     data_entries,
     environment_entry,
@@ -23,9 +22,10 @@ from ais_prompt.reference.code_entries import (
     part_entries,
     provider_entry,
 )
-from ais_prompt.reference.entry import REQUIRED, Argument, Entry
-from ais_prompt.reference.file_entries import file_entries
+from ais_prompt.extensions.describe.file_entries import file_entries
+from ais_prompt.parts import key_meaning
 from ais_prompt.steps import first_answer
+from ais_prompt.types import REQUIRED, Argument, Entry
 from ais_prompt.utils import listed
 
 _INDENT = "  "

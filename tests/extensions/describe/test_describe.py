@@ -10,9 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ais_prompt.reference import FILES, FileKind, entries, entry_text, schema_of
+from ais_prompt.extensions.describe.file_entries import FILES, FileKind, schema_of
+from ais_prompt.extensions.describe.lookup import entries, entry_text
 from tests.core.e2e.project import DATASET, Project
-from tests.support.cli import run_cli
+from tests.core.e2e.test_strangers import counting as counting
+from tests.support.cli import ROOT, run_cli, run_in_new_process
 from tests.support.servers import MockServer
 
 WITH_SCHEMA = [file for file in FILES if file.shape is not None]
@@ -135,3 +137,38 @@ def test_what_a_run_writes_is_as_its_schemas_say(project: Project, server: MockS
         for value in values:
             errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
             assert not errors, (file.name, errors[:3])
+
+
+@pytest.mark.thorough
+def test_a_document_has_all_entries(tmp_path: Path) -> None:
+    [entry] = described("FixKRetriever", folder=tmp_path)["entries"]
+    assert entry["usage"].startswith("type='FixKRetriever'")
+    assert "fix_id_list" in [argument["name"] for argument in entry["arguments"]]
+    assert described("FixKRetreiver", folder=tmp_path)["errors"][0]["what"]
+    assert "## Commands" in described("SKILL.md", folder=tmp_path)["entries"][0]["text"]
+    for words, said in ((["run.json", "--schema"], "--schema prints JSON as it is: leave --json out"), ([], "'NAME'")):
+        [wrong] = described(*words, folder=tmp_path)["errors"]
+        assert said in wrong["what"]
+        assert wrong["fix"].endswith("describe --help")
+
+
+def described(*words: str, folder: Path) -> dict[str, Any]:
+    """Return the document of ``describe``, which is valid by the committed schema."""
+    done = run_cli("describe", *words, "--json", folder=folder)
+    found: dict[str, Any] = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(json.loads((ROOT / "docs/schemas/describe.json").read_text())).validate(found)
+    assert found["exit_code"] == done.returncode
+    return found
+
+
+def test_a_name_that_no_config_has_may_be_a_part() -> None:
+    assert "for a part write aisprompt describe NAME" in run_cli("list", "models", "FixKRetriever").stderr
+
+
+@pytest.mark.process
+def test_what_an_installed_package_brings_is_described(counting: Project) -> None:
+    section, variable = run_in_new_process(
+        [["describe", "counting"], ["describe", "COUNT_FROM"]], counting.root, counting.root / "site"
+    )
+    assert "How questions are counted." in section.stdout
+    assert "the first number" in variable.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.scoring import BestReading, find_lost_golds
+from ais_prompt.extensions.audits.other_readings import BestReading, find_lost_golds
 from ais_prompt.types import PartSpec, SampleScore
 
 

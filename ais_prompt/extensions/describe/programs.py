@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ais_prompt.reference.entry import Entry
+from ais_prompt.types import Entry
 
 SKILL: Final = "SKILL.md"
 LLMS: Final = "llms.txt"

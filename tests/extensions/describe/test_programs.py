@@ -1,4 +1,4 @@
-"""What programs get that use this program: a JSON document of each command, SKILL.md and llms.txt."""
+"""What programs get that use this program: SKILL.md and llms.txt."""
 
 from __future__ import annotations
 
@@ -9,36 +9,13 @@ import click
 import pytest
 
 from ais_prompt.cli import main
-from ais_prompt.cli.describe import command_entries
-from ais_prompt.reference import llms_txt, skill
-from ais_prompt.verbs import all_documents
+from ais_prompt.extensions.describe.command import command_entries
+from ais_prompt.extensions.describe.programs import llms_txt, skill
 from tests.support.cli import run_cli
-
-WITHOUT_DOCUMENT = {
-    "answers": "puts files into a run; its exit code says whether all are in it",
-    "completion": "prints a script",
-    "data": "writes files; its exit code says whether they are as published",
-    "export": "writes files",
-    "init": "asks a person",
-    "migrate": "writes a config",
-    "requests": "writes a file",
-    "serve": "runs until it is stopped",
-    "view": "opens a browser",
-}
-OWN_JSON = {"lock", "diff", "view-prompt"}
-"""They print their result alone."""
 
 
 def options_of(command: click.Command) -> set[str]:
     return {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-
-
-def test_each_command_has_a_document_or_a_reason() -> None:
-    verbs = main.verbs()
-    with_json = {name for name, command in verbs.items() if "--json" in options_of(command)}
-    assert with_json == set(all_documents()) | OWN_JSON
-    assert set(verbs) == with_json | WITHOUT_DOCUMENT.keys() & set(verbs)
-    assert not with_json & WITHOUT_DOCUMENT.keys()
 
 
 def test_the_skill_names_every_command_and_no_other() -> None:

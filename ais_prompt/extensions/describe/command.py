@@ -13,9 +13,10 @@ from click.shell_completion import CompletionItem
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.brought import brought
 from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, json_option, offer, wants_json
+from ais_prompt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ais_prompt.reference import Argument, Entry
+    from ais_prompt.types import Argument, Entry
 
 WIDEST: Final = 100
 
@@ -40,18 +41,12 @@ def describe(name: str, schema: bool) -> None:
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
     gsm8k, gsm8k_gen_1d7fe4. SKILL.md and llms.txt print these files, for agents that use this program.
     """
-    from ais_prompt.reference import (
-        LLMS,
-        SKILL,
-        Entry,
-        config_file_entries,
-        entry_text,
-        find,
-        llms_txt,
-        plugin_entries,
-        skill,
-    )
+    from ais_prompt.extensions.describe.code_entries import plugin_entries
+    from ais_prompt.extensions.describe.config_files import config_file_entries
+    from ais_prompt.extensions.describe.lookup import entry_text, find
+    from ais_prompt.extensions.describe.programs import LLMS, SKILL, llms_txt, skill
     from ais_prompt.steps import steps
+    from ais_prompt.types import Entry
     from ais_prompt.utils import NARROWEST
 
     if schema and wants_json():
@@ -78,7 +73,7 @@ def describe(name: str, schema: bool) -> None:
 def command_entries() -> Iterator[Entry]:
     """Yield the entries of all commands."""
     from ais_prompt.cli import main
-    from ais_prompt.reference import Entry
+    from ais_prompt.types import Entry
 
     for name, command in main.verbs().items():
         ctx = click.Context(command, info_name=f"aisprompt {name}")
@@ -98,7 +93,7 @@ def command_entries() -> Iterator[Entry]:
 
 
 def _option(option: click.Option) -> Argument:
-    from ais_prompt.reference import Argument
+    from ais_prompt.types import Argument
 
     record = option.get_help_record(click.Context(click.Command("")))
     assert record is not None
@@ -118,11 +113,17 @@ def _print_schema(name: str) -> None:
     Raises:
         ConfigError: there is no such file, or it is no JSON.
     """
-    from ais_prompt.errors import ConfigError
-    from ais_prompt.reference import FILES, schema_of
+    from ais_prompt.extensions.describe.file_entries import FILES, schema_of
     from ais_prompt.utils import encode, listed
 
     known = {file.name: file for file in FILES if file.shape is not None}
     if name not in known:
         raise ConfigError(f"{name!r} has no JSON schema", where="--schema", fix=f"files with one: {listed(known)}")
     click.echo(encode(schema_of(known[name]), indent=2), nl=False)
+
+
+def advice_on_pattern(kind: str, name: str, known: object) -> ConfigError | None:  # noqa: ARG001
+    """Return the error for a name that `list` finds no config of, for the step ``foreign_name``."""
+    if kind != "pattern":
+        return None
+    return ConfigError(f"there is no config {name!r}", fix="for a part write aisprompt describe NAME")

@@ -26,6 +26,16 @@ Answer: TypeAlias = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
 _ANTHROPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
+def add_routes(app: web.Application, answer: Answer) -> None:
+    """Add the batch APIs to the mock server.
+
+    Args:
+        app: the server.
+        answer: answers a request as the server does.
+    """
+    BatchDesk(answer).routes(app)
+
+
 @dataclass(slots=True)
 class Fate:
     """What happens to one batch.

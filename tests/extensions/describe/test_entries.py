@@ -11,9 +11,11 @@ import pytest
 from ais_prompt import names
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli import main
-from ais_prompt.cli.describe import command_entries
 from ais_prompt.config import META_ROLE, META_TEMPLATE, READER, TEMPLATE, TURN, KeyTable, all_tables, keys_of
-from ais_prompt.reference import Entry, entries, read_docstring
+from ais_prompt.extensions.describe.command import command_entries
+from ais_prompt.extensions.describe.docstring import read_docstring
+from ais_prompt.extensions.describe.lookup import entries
+from ais_prompt.types import Entry
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 from msgspec.structs import replace
 
-from ais_prompt.models.api.attempt import read_reply
-from ais_prompt.models.api.messages import AnthropicModel
-from ais_prompt.models.api.openai_models import OpenAIModel, OpenAIResponsesModel
-from ais_prompt.models.base import Model
+from ais_prompt.models import AnthropicModel, Model, OpenAIModel, OpenAIResponsesModel, read_reply
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils import encode

@@ -1,28 +1,23 @@
-"""Ask through files, for batch services and other sites; and score answers that were made elsewhere.
+"""Ask through files, for batch services and other sites.
 
-`write_requests` writes what a run still has to ask, and `read_answer_files` takes the answers. `open_foreign` makes a
-run folder of answers that come without requests.
+`write_requests` writes what a run still has to ask, and `read_answer_files` takes the answers.
 """
 
 from __future__ import annotations
 
-import logging
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks import checked_for_scoring
-from ais_prompt.config import Options
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.models import BatchedModel, batch_answer, batch_request, custom_id, has_batches
+from ais_prompt.extensions.batch.batch_lines import BatchedModel, batch_answer, batch_request, custom_id, has_batches
 from ais_prompt.parts import part_class
 from ais_prompt.plan import Plan, Task, record_of
-from ais_prompt.scoring import match, predictions, read_answers
 from ais_prompt.shards import journals_of, merge_journals
 from ais_prompt.store import (
     Journal,
@@ -33,17 +28,13 @@ from ais_prompt.store import (
     hold_writer_lock,
     reading,
     replacing,
-    write_predictions,
 )
-from ais_prompt.terminal import logging_to
-from ais_prompt.types import Completion, Decoding, Prediction, Request, TaskFacts
+from ais_prompt.types import Completion, Decoding, Request
 from ais_prompt.utils import encode_plain, open_regular, read_objects
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
 """Most requests and bytes of a file that OpenAI takes; source: its guide "Batch API", "Rate limits"."""
-
-logger = logging.getLogger(__name__)
 
 
 class AnswersRead(Struct):
@@ -114,7 +105,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.api.batch_files`.
+        files: in the form of `ais_prompt.extensions.batch.batch_lines`.
         command: the command line without secrets, for the record.
 
     Raises:
@@ -151,38 +142,6 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     merge_journals(plan, folder, command)
     found.left = sum(1 for _ in _distinct_requests(plan, folder))
     return found
-
-
-def open_foreign(file: Path, options: Options, command: str) -> tuple[Plan, RunFolder]:
-    """Make a run folder with answers that were made elsewhere.
-
-    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
-    failed.
-
-    Args:
-        file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
-        options: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
-        command: the command line without secrets, for the record.
-
-    Raises:
-        ConfigError: the config has faults, or it is not clear which dataset is meant.
-        DataError: the answers or the data cannot be read, or do not belong together.
-    """
-    plan = checked_for_scoring(options)
-    [task], data = plan.spec.tasks, plan.datasets[0].data
-    matched = match(read_answers(file), data.test)
-    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
-    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = record_of(plan, folder, command, asks=True).begin()
-        failed: Counter[bool] = Counter()
-        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
-        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
-        for remark in matched.remarks(data.test):
-            logger.warning("[%s] %s", task.name, remark)
-        identity = {"answers": str(file.absolute())}
-        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
-        record.finish("finished")
-    return plan, folder
 
 
 def _lines(plan: Plan, folder: RunFolder) -> Iterator[bytes]:
@@ -244,10 +203,3 @@ def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any
                     fix = "give the file that the service wrote; its lines have a custom_id"
                     raise DataError(what, where=f"{path}:{number}", fix=fix)
                 yield key, line
-
-
-def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:
-    """Yield the predictions, and count those that failed."""
-    for prediction in predictions:
-        failed[prediction.failed] += 1
-        yield prediction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.reference import Docstring, parse_docstring, read_docstring
+from ais_prompt.extensions.describe.docstring import Docstring, parse_docstring, read_docstring
 
 TEXT = """Join two
 texts.

@@ -36,7 +36,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     """
     from ais_prompt.checks import checked, open_stored
     from ais_prompt.config import Options
-    from ais_prompt.verbs import begin_run, write_requests
+    from ais_prompt.extensions.batch.request_files import begin_run, write_requests
 
     options = Options(work_dir=work_dir)
     if Path(run_or_config).is_file():
@@ -64,7 +64,7 @@ def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool
     """Put the answers that a batch service wrote into FILEs into a run."""
     from ais_prompt.checks import open_stored
     from ais_prompt.config import Options
-    from ais_prompt.verbs import read_answer_files
+    from ais_prompt.extensions.batch.request_files import read_answer_files
 
     plan, folder = open_stored(run, Options(work_dir=work_dir))
     found = read_answer_files(plan, folder, files, shown_command())

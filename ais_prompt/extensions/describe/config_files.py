@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ais_prompt.config import KINDS, load_config, match_shipped, redacted
 from ais_prompt.parts import place
-from ais_prompt.reference.entry import Entry
+from ais_prompt.types import Entry
 from ais_prompt.utils import counted, listed, without_middle
 
 _SECTIONS: Final = ("reader_cfg", "infer_cfg", "eval_cfg")

@@ -1,4 +1,4 @@
-"""The values of the reference, an entry and its arguments, and how they are read from docstrings and signatures."""
+"""Read docstrings, and the defaults and types of arguments."""
 
 from __future__ import annotations
 
@@ -6,64 +6,15 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final
 
 from msgspec import NODEFAULT, Struct, field
 from msgspec.structs import fields as struct_fields
 
-from ais_prompt.types import Document
+from ais_prompt.types import REQUIRED
 
-REQUIRED: Final = "(required)"
-"""In place of a default."""
 _SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):\n((?:(?:    .*)?\n)*)", re.MULTILINE)
 _ITEM: Final = re.compile(r"^([\w*, ]+?): (.*(?:\n(?:    .*)?)*)", re.MULTILINE)
-
-
-class Argument(Struct, frozen=True):
-    """An argument of a part, a key of a dict, a field of a value or an option of a command.
-
-    Attributes:
-        name: its name.
-        kind: its type, in words.
-        default: its default as it is written; `REQUIRED` if it must be given, empty if there is nothing to say.
-        meaning: what it does, in which unit.
-    """
-
-    name: str
-    kind: str
-    default: str
-    meaning: str
-
-    @property
-    def names(self) -> list[str]:
-        """Its names: an option of a command can have several."""
-        return self.name.split(", ")
-
-
-class Entry(Struct, frozen=True):
-    """Something that the reference describes.
-
-    Attributes:
-        name: its name, as a config, a command line or a program writes it.
-        group: the page that it is on: ``retrievers``, ``errors``.
-        kind: what it is, in the singular: ``retriever``, ``error``.
-        summary: one sentence.
-        text: paragraphs of Markdown; blocks of code are indented.
-        arguments: its arguments, in order.
-        usage: how it is written: ``type='FixKRetriever'``.
-        also: other names that mean the same.
-        facts: further (title, text), such as the errors that it raises.
-    """
-
-    name: str
-    group: str
-    kind: str
-    summary: str
-    text: str = ""
-    arguments: tuple[Argument, ...] = ()
-    usage: str = ""
-    also: tuple[str, ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
 
 
 def hints_of(part: Any) -> dict[str, Any]:
@@ -151,37 +102,3 @@ def _items(section: str) -> dict[str, str]:
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
-
-
-class ArgumentEntry(TypedDict):
-    """An argument, key or option: its default as it is written, empty if there is nothing to say."""
-
-    name: str
-    kind: str
-    default: str
-    meaning: str
-
-
-class DescribedEntry(TypedDict):
-    """What the reference says of a name; ``facts`` are further pairs of a title and a text."""
-
-    name: str
-    group: str
-    kind: str
-    summary: str
-    text: str
-    arguments: list[ArgumentEntry]
-    usage: str
-    also: list[str]
-    facts: list[tuple[str, str]]
-
-
-class DescribeDocument(Document, kw_only=True):
-    """What ``describe`` prints.
-
-    Attributes:
-        entries: all things of that name.
-    """
-
-    kind: Literal["describe"]
-    entries: list[DescribedEntry] = field(default_factory=list)

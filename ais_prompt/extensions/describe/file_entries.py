@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Struct
 from pydantic import BaseModel
 
 from ais_prompt.comparison import BASELINE_FORMAT, BaselineFile
+from ais_prompt.extensions.describe.docstring import read_docstring
 from ais_prompt.locks import FORMAT as LOCK_FORMAT
 from ais_prompt.locks import PromptLockFile
 from ais_prompt.parts import type_words
-from ais_prompt.reference.entry import Argument, Entry, read_docstring
 from ais_prompt.scoring import Row
 from ais_prompt.steps import extensions
-from ais_prompt.store import SCHEMA_VERSION, JournalLine, PredictionLine, Results, RunFile
-from ais_prompt.types import Speed
+from ais_prompt.store import SCHEMA_VERSION, Results, RunFile
+from ais_prompt.types import Argument, Completion, Entry, Speed
 
 
 class FileKind(Struct, frozen=True):
@@ -39,6 +39,62 @@ class FileKind(Struct, frozen=True):
     shape: Any = None
     lines: bool = False
     version: int = 0
+
+
+class JournalLine(TypedDict):
+    """A line of a journal: a finished request.
+
+    Attributes:
+        key: digest of everything that decides the answer.
+        former: the key of an earlier version under which the answer was found.
+        sample_id: the sample that was asked first with this key.
+        turn: number of the turn in a dialogue, from 0.
+        repeat: number of the answer to this prompt, from 0.
+        files: the media files that were sent: path, media type, size in bytes, SHA-256.
+        times: of a load: seconds from its beginning to the steps of the request, and to each event of its stream.
+        completion: the answer, or why there is none.
+    """
+
+    key: str
+    former: NotRequired[str]
+    sample_id: str
+    turn: int
+    repeat: int
+    files: NotRequired[list[dict[str, Any]]]
+    times: NotRequired[dict[str, Any]]
+    completion: Completion
+
+
+class PredictionLine(TypedDict):
+    """A line of the predictions: a sample with its prompt and answer.
+
+    Attributes:
+        id: digest of the input columns; the same on every machine.
+        row: digest of the whole row; missing in version 1, whose ``id`` it is.
+        index: number of the row after its range, from 0.
+        origin_prompt: the prompt as it was sent: a text, a list of messages, or a list of these in a dialogue.
+        prediction: the answer before postprocessing; null if there is none.
+        gold: the value of the output column.
+        labels: label → its measured values, where the answer is chosen from labels.
+        shots_used: in-context examples in the prompt.
+        cluster: column and value that the question shares with others.
+        columns: numbers and short texts of the row, except the gold answer.
+        completions: the answers of the model, in the order of the requests.
+        failed_turn: number of the turn whose failure ended a dialogue, from 1.
+    """
+
+    id: str
+    row: NotRequired[str]
+    index: int
+    origin_prompt: Any
+    prediction: Any
+    gold: Any
+    labels: NotRequired[dict[str, dict[str, Any]]]
+    shots_used: int
+    cluster: NotRequired[tuple[str, str]]
+    columns: NotRequired[dict[str, Any]]
+    completions: list[Completion]
+    failed_turn: NotRequired[int]
 
 
 FILES: Final = (
