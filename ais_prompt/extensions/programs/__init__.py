@@ -21,4 +21,8 @@ EXTENSION: Final = Extension(
             "MBPPEvaluator": "evaluator",
         },
     },
+    words={
+        "evaluators": {"code": "HumanEvalEvaluator", "pass at k": "HumanEvalEvaluator"},
+        "postprocessors": {"code": "humaneval_postprocess_v2", "python": "humaneval_postprocess_v2"},
+    },
 )

@@ -72,6 +72,7 @@ class AgentInferencer(ChatInferencer):
     """
 
     named_in_locks = "ais_prompt.inferencers.agent.AgentInferencer"
+    shows_python = True  # its prompt may show a text as Python does, with an escaped newline
     is_open_ended = False  # all requests are estimated, at most ``max_turn``
     marks_by_default = MARKS
     program_in = staticmethod(program_in)
