@@ -261,6 +261,7 @@ class Extension(NamedTuple):
 
     Attributes:
         parts: kind of part → name in configs → module that registers it.
+        words: kind of part → words of a name that does not exist → the part that is meant, for the fix of the error.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
             the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
@@ -285,6 +286,7 @@ class Extension(NamedTuple):
     """
 
     parts: Mapping[str, Mapping[str, str]] = {}
+    words: Mapping[str, Mapping[str, str]] = {}
     verbs: Mapping[str, VerbEntry] = {}
     meant: Mapping[str, str] = {}
     modes: Mapping[str, ModeEntry] = {}

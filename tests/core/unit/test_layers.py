@@ -38,7 +38,6 @@ LAYERS = (
     {"plan"},
     {"inferencers", "evaluators"},
     {"data", "prompts", "models", "postprocess", "metrics"},
-    {"sandbox"},
     {"store"},
     {"registry", "config"},
     {"names", "steps"},
