@@ -48,8 +48,8 @@ slow: slow-tests test-lowest pythons
 # What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row;
 # and trackers with their packages, which need an environment of their own.
 slow-tests: .venv/installed-dev .venv-trackers/installed
-	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/core/hostile
-	$(BIN)/python -m pytest -m 'slow or browser' tests/core/hostile tests/core/browser
+	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/extensions/programs/hostile
+	$(BIN)/python -m pytest -m 'slow or browser' tests/extensions/programs/hostile tests/core/browser
 	$(BIN)/python -m pytest -m browser tests/extensions
 	.venv-trackers/bin/python -m pytest --numprocesses 2 tests/extensions/trackers
 

@@ -34,7 +34,11 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("ais_prompt.registry"), _KINDS[name].upper()).get(name)
     if name in MODULES:
         return importlib.import_module(f"ais_prompt.{name}")
-    raise AttributeError(f"module 'ais_prompt' has no attribute {name!r}")
+    from ais_prompt.extension import REINSTALL, missing_extension
+
+    owner = missing_extension(name)
+    missing = f": the extension {owner!r} has it, and is not here; {REINSTALL}" if owner else ""
+    raise AttributeError(f"module 'ais_prompt' has no attribute {name!r}{missing}")
 
 
 def __dir__() -> list[str]:

@@ -49,8 +49,6 @@ from ais_prompt.evaluators.base import Evaluator as Evaluator
 from ais_prompt.evaluators.choices import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator
 from ais_prompt.evaluators.choices import ChoicesMassEvaluator as ChoicesMassEvaluator
-from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator as HumanEvalEvaluator
-from ais_prompt.evaluators.code.evaluator import MBPPEvaluator as MBPPEvaluator
 from ais_prompt.evaluators.contained import BBHEvaluator as BBHEvaluator
 from ais_prompt.evaluators.contained import ContainedAnswerEvaluator as ContainedAnswerEvaluator
 from ais_prompt.evaluators.contained import ContainsEvaluator as ContainsEvaluator
@@ -73,7 +71,6 @@ from ais_prompt.extensions.agents.server_agent import ServerAgentModel as Server
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator as StateEvaluator
 from ais_prompt.extensions.agents.trajectory_scores import TrajectoryEvaluator as TrajectoryEvaluator
-from ais_prompt.extensions.benchmarks.big_code import BigCodeBenchEvaluator as BigCodeBenchEvaluator
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.corpus import ChrfEvaluator as ChrfEvaluator
@@ -82,8 +79,6 @@ from ais_prompt.extensions.benchmarks.corpus import WerEvaluator as WerEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
-from ais_prompt.extensions.benchmarks.live_code import LiveCodeBenchEvaluator as LiveCodeBenchEvaluator
-from ais_prompt.extensions.benchmarks.live_code import live_code_bench_postprocess as live_code_bench_postprocess
 from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator as LongBenchClassificationEvaluator,
 )
@@ -99,6 +94,9 @@ from ais_prompt.extensions.benchmarks.visual import OcrBenchEvaluator as OcrBenc
 from ais_prompt.extensions.benchmarks.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
 from ais_prompt.extensions.benchmarks.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
 from ais_prompt.extensions.benchmarks.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
+from ais_prompt.extensions.evidence.locks.drift import Drift as Drift
+from ais_prompt.extensions.evidence.locks.functions import check_lock as check_lock
+from ais_prompt.extensions.evidence.locks.functions import lock as lock
 from ais_prompt.extensions.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.logs.rules import logged_letters as logged_letters
@@ -143,6 +141,15 @@ from ais_prompt.extensions.peers.triton import TritonModel as TritonModel
 from ais_prompt.extensions.perf.load_rows import LoadRowsDataset as LoadRowsDataset
 from ais_prompt.extensions.perf.synthetic import SyntheticDataset as SyntheticDataset
 from ais_prompt.extensions.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
+from ais_prompt.extensions.programs.agent import AgentInferencer as AgentInferencer
+from ais_prompt.extensions.programs.big_code import BigCodeBenchEvaluator as BigCodeBenchEvaluator
+from ais_prompt.extensions.programs.evaluator import HumanEvalEvaluator as HumanEvalEvaluator
+from ais_prompt.extensions.programs.evaluator import MBPPEvaluator as MBPPEvaluator
+from ais_prompt.extensions.programs.live_code import LiveCodeBenchEvaluator as LiveCodeBenchEvaluator
+from ais_prompt.extensions.programs.live_code import live_code_bench_postprocess as live_code_bench_postprocess
+from ais_prompt.extensions.programs.written_programs import humaneval_postprocess_v2 as humaneval_postprocess_v2
+from ais_prompt.extensions.programs.written_programs import humaneval_postprocess_v3 as humaneval_postprocess_v3
+from ais_prompt.extensions.programs.written_programs import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.extensions.rubrics.rubric import RubricEvaluator as RubricEvaluator
 from ais_prompt.extensions.shards.local_shards import LocalRunner as LocalRunner
 from ais_prompt.extensions.shards.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
@@ -151,7 +158,6 @@ from ais_prompt.extensions.shards.ray import RayRunner as RayRunner
 from ais_prompt.extensions.shards.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
-from ais_prompt.inferencers.agent import AgentInferencer as AgentInferencer
 from ais_prompt.inferencers.base import Inferencer as Inferencer
 from ais_prompt.inferencers.gen import GenInferencer as GenInferencer
 from ais_prompt.inferencers.likelihoods import ChoicesInferencer as ChoicesInferencer
@@ -169,7 +175,6 @@ from ais_prompt.judges.judge_evaluators import LLMRatingEvaluator as LLMRatingEv
 from ais_prompt.judges.judge_evaluators import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.judges.replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.judges.replies import judge_rating_postprocess as judge_rating_postprocess
-from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
 from ais_prompt.models.api.messages import AnthropicModel as AnthropicModel
@@ -196,10 +201,6 @@ from ais_prompt.models.transport.base import Transport as Transport
 from ais_prompt.postprocess.chosen_option import first_option_postprocess as first_option_postprocess
 from ais_prompt.postprocess.chosen_option import last_option_postprocess as last_option_postprocess
 from ais_prompt.postprocess.chosen_option import multiple_select_postprocess as multiple_select_postprocess
-from ais_prompt.postprocess.code import humaneval_postprocess_v2 as humaneval_postprocess_v2
-from ais_prompt.postprocess.code import humaneval_postprocess_v3 as humaneval_postprocess_v3
-from ais_prompt.postprocess.code import json_postprocess as json_postprocess
-from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
@@ -227,6 +228,7 @@ from ais_prompt.postprocess.phrases import strategyqa_pred_postprocess as strate
 from ais_prompt.postprocess.phrases import without_commas_postprocess as without_commas_postprocess
 from ais_prompt.postprocess.phrases import xml_tag_postprocessor as xml_tag_postprocessor
 from ais_prompt.postprocess.written_calls import tool_calls_postprocess as tool_calls_postprocess
+from ais_prompt.postprocess.written_json import json_postprocess as json_postprocess
 from ais_prompt.preview.preview import PromptView as PromptView
 from ais_prompt.prompts import PromptList as PromptList
 from ais_prompt.prompts.base import Template as Template
@@ -269,10 +271,8 @@ from ais_prompt.types import SampleScore as SampleScore
 from ais_prompt.types import Score as Score
 from ais_prompt.types import Usage as Usage
 from ais_prompt.verbs.api import check as check
-from ais_prompt.verbs.api import check_lock as check_lock
 from ais_prompt.verbs.api import compare as compare
 from ais_prompt.verbs.api import load_config as load_config
-from ais_prompt.verbs.api import lock as lock
 from ais_prompt.verbs.api import render_prompts as render_prompts
 from ais_prompt.verbs.api import run as run
 from ais_prompt.verbs.check import CheckResult as CheckResult

@@ -39,6 +39,7 @@ Step: TypeAlias = Literal[
     "foreign_name",
     "joined",
     "known_values",
+    "may_ask",
     "mock_routes",
     "model",
     "near_copies",
@@ -74,6 +75,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "to 1, of answers that were drawn at random, for a dataset without an evaluator or golds; None if none is known",
     "mock_routes": "(aiohttp's application of the mock server, function that answers a request as its script says: "
     "(path, body) -> (status, body of the reply)) -> nothing: adds routes; all are called",
+    "may_ask": "(`ais_prompt.plan.Plan`, values of the options of `run` that extensions bring) -> whether models may "
+    "be asked; it says why not, and one that forbids it ends the run; all are called",
     "near_copies": "(texts, other texts) -> pairs of their places, of texts that are equal but for some words, the "
     "most alike first; a text of the first is in one pair at most",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
@@ -116,9 +119,10 @@ STEPS: Final[Mapping[Step, str]] = {
 }
 """Step → its function. Of those that are not all called, the first that has an answer counts, shipped ones first."""
 
-Place: TypeAlias = Literal["config", "stored", "names", "view", "scored", "compare"]
-"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs, the
-one that shows a run in the browser, those that end with scores and gates, and the one that compares runs."""
+Place: TypeAlias = Literal["config", "run", "stored", "names", "view", "scored", "compare"]
+"""Verbs that take an option: those that read any config, the one that asks, those that score stored answers, those that
+name configs, the one that shows a run in the browser, those that end with scores and gates, and the one that compares
+runs."""
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -223,10 +227,23 @@ class SectionEntry(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A kind of file in a run folder, for the reference: where it is, and what it holds in one sentence."""
+    """A kind of file, for the reference.
+
+    Attributes:
+        path: where it is in a run folder.
+        about: what it holds, in one sentence.
+        shape: ``module:name`` of the type of its content; empty if none describes it.
+        version: of its form; 0 if that of the run folder counts.
+    """
 
     path: str
     about: str
+    shape: str = ""
+    version: int = 0
+
+    def at(self, package: str) -> FileEntry:
+        """Return the same with the full name of the module, see `Extension.at`."""
+        return self._replace(shape=self.shape and f"{package}.{self.shape}")
 
 
 class TabEntry(NamedTuple):
@@ -249,6 +266,7 @@ class Extension(NamedTuple):
 
     Attributes:
         parts: kind of part → name in configs → module that registers it.
+        words: kind of part → words of a name that does not exist → the part that is meant, for the fix of the error.
         options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
             the options of extensions, which steps get.
         variables: environment variable → (its value, what it does), for the reference.
@@ -267,10 +285,13 @@ class Extension(NamedTuple):
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
         gates: name → gates of this name, such as ``NAME >= 80%``.
         steps: step → ``module:name`` of its function.
+        functions: functions that ``ais_prompt`` offers → the module of each.
+        results: what they return, offered too → the module of each.
         metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """
 
     parts: Mapping[str, Mapping[str, str]] = {}
+    words: Mapping[str, Mapping[str, str]] = {}
     verbs: Mapping[str, VerbEntry] = {}
     meant: Mapping[str, str] = {}
     modes: Mapping[str, ModeEntry] = {}
@@ -286,6 +307,8 @@ class Extension(NamedTuple):
     variables: Mapping[str, tuple[str, str]] = {}
     packages: Sequence[str] = ()
     steps: Mapping[Step, str] = {}
+    functions: Mapping[str, str] = {}
+    results: Mapping[str, str] = {}
     metrics: Sequence[str] = ()
 
     def at(self, package: str) -> Extension:
@@ -314,6 +337,9 @@ class Extension(NamedTuple):
                 )
                 for name, tab in self.tabs.items()
             },
+            files={name: entry.at(package) for name, entry in self.files.items()},
+            functions=full(self.functions),
+            results=full(self.results),
             logs=full(self.logs),
             exporters=full(self.exporters),
             gates={name: gate.at(package) for name, gate in self.gates.items()},

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 MOVED: Final = {
     "ais_prompt.chat": "ais_prompt.prompts",
-    "ais_prompt.evaluators.code.sandbox": "ais_prompt.sandbox",
     "ais_prompt.models.wires.anthropic": "ais_prompt.models",
     "ais_prompt.models.wires.openai.openai_models": "ais_prompt.models",
     "ais_prompt.models.wires.openai": "ais_prompt.models",

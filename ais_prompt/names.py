@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 from ais_prompt.catalog import PARTS
+from ais_prompt.extension import all_of
 
 API: Final = {
     "check": "ais_prompt.verbs.api",
-    "check_lock": "ais_prompt.verbs.api",
     "compare": "ais_prompt.verbs.api",
     "evaluate": "ais_prompt.verbs.evaluate",
     "load_config": "ais_prompt.verbs.api",
-    "lock": "ais_prompt.verbs.api",
     "open_run": "ais_prompt.verbs.open_run",
     "render_prompts": "ais_prompt.verbs.api",
     "run": "ais_prompt.verbs.api",
+    **all_of("functions"),
 }
 """Function → its module."""
 
@@ -26,7 +26,6 @@ RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
     "Comparison": "ais_prompt.comparison.compared_task",
     "ConfigOptions": "ais_prompt.verbs.keywords",
-    "Drift": "ais_prompt.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",
     "PromptWarning": "ais_prompt.checks.prompt_warning",
@@ -34,6 +33,7 @@ RESULTS: Final = {
     "Run": "ais_prompt.verbs.open_run",
     "RunComparison": "ais_prompt.comparison.paired_runs",
     "RunOptions": "ais_prompt.verbs.keywords",
+    **all_of("results"),
 }
 """What the functions take and return → its module."""
 

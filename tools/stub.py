@@ -32,7 +32,7 @@ def names_of_extensions() -> str:
 
 
 def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings, of parts, options, verbs, formats and steps, in alphabetical order.
+    """Return every name that an extension brings, of parts, options, verbs, functions, formats and steps, sorted.
 
     Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
     ``--gate NAME``.
@@ -50,7 +50,8 @@ def names_of(one: Extension) -> list[str]:
     metrics = (f"--gate {name}" for name in (*measured, *one.metrics))
     gates = (f"--gate {name}" for name in one.gates)
     of_run = (*brought, *modes, *options, *sections, *keys, *metrics, *gates)
-    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
+    functions = (*one.functions, *one.results)
+    return sorted({*parts, *one.verbs, *one.meant, *of_run, *functions, *one.logs, *one.exporters, *one.steps})
 
 
 def stub() -> str:

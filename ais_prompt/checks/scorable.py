@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingGoldError
 from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator, OwnEvaluator, ScoresMeasures
-from ais_prompt.parts import part_class
+from ais_prompt.parts import RunsPrograms, part_class
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.registry import POSTPROCESSORS, is_shipped
-from ais_prompt.sandbox import RunsPrograms
 
 
 def check_scorable(dataset: PlannedDataset) -> None:

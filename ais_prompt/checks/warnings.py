@@ -35,6 +35,7 @@ from ais_prompt.prompts import (
     split_rounds,
     text_of,
 )
+from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import RoleSpec
 from ais_prompt.utils import late, listed, nearest
 
@@ -198,7 +199,7 @@ def _shown_gold(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]
 
 
 def _escaped_newlines(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
-    if probe.task.dataset.infer.inferencer.type == "AgentInferencer":  # its prompt may show a text as Python does
+    if getattr(INFERENCERS.get(probe.task.dataset.infer.inferencer.type), "shows_python", False):
         return
     if not any(ESCAPED_NEWLINE.search(text) for text in sent_texts(neutral.prompt)):
         return

@@ -30,8 +30,6 @@ _CORE: Final = Extension(
         "view-prompt": VerbEntry("Look", "view_prompt:view_prompt", "Show prompts exactly as they are sent."),
         "list": VerbEntry("Look", "listing:list_parts", "List configs, parts and providers."),
         "view": VerbEntry("Look", "view:view", "Show the report of a run in the browser."),
-        "lock": VerbEntry("Compare", "lock:lock", "Write the prompts of a config into a lock."),
-        "diff": VerbEntry("Compare", "lock:diff", "Compare prompts."),
         "compare": VerbEntry("Compare", "compare:compare", "Compare two runs: what changed, and why."),
         "baseline": VerbEntry("Compare", "compare:baseline", "Write what later runs are held against."),
         "export": VerbEntry("Others", "view:export", "Write results in the form of another program."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.catalog import PARTS
+from ais_prompt.cli.brought import brought, brought_names, given_options
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.modes import (
@@ -48,6 +49,7 @@ from ais_prompt.cli.verb import (
     speed_option,
     verbose_option,
 )
+from ais_prompt.steps import steps
 from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 _NOT_STORED = {"max_num_workers", *names_of("cache", "budget")}
 """The options that neither a config nor its stored answers hold."""
+_BROUGHT: Final = brought_names("run")
 _SAME: Final = "…"
 """The command that was typed, where it would be repeated with more options."""
 _RUNNERS = [name.removesuffix("Runner").lower() for name in PARTS["runners"]]
@@ -76,11 +79,12 @@ _MADE_HERE = {
         **FURTHER,
         "Requests and limits": ("max_num_workers", "max_failures", "retry_truncated", *names_of("cache", "budget")),
         "Several machines": ("shard", "runner"),
-        "Gates": ("locked", "lock_file", *GATE_OPTIONS),
+        "Gates": (*_BROUGHT, *GATE_OPTIONS),
         "Performance": mode_option_names(),
     },
 )
 @with_options("config", "run", "sample", "cache", "budget")
+@brought("run")
 @added([_MADE_HERE.get(name) or option_of(Session, name) for name in SESSION_NAMES])
 @gate_options
 @mode_options
@@ -115,7 +119,7 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     further = mode_of(session.mode)
     keeper = read_gates(plan, **gate_values, mode=session.mode)
     in_mode = ModeRun(plan, options, session, own, keeper, values["debug"])
-    if (session.locked or session.lock_file) and not _is_locked(ctx, plan, session.lock_file):
+    if not all(may_ask(plan, given_options(values, _BROUGHT)) for may_ask in steps("may_ask")):
         ctx.exit(1)
     if session.save_config:
         _save_config(plan, Path(session.save_config))
@@ -176,22 +180,6 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
     _show_next(ctx, result)
     repeat_mistakes(session.warnings)
     return exit_code(result, session.max_failures, debug=ctx.params["debug"]) or int(not holds)
-
-
-def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
-    """Return whether the prompts equal the lock; if not, print what changed."""
-    from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
-    from ais_prompt.locks import find_drift, prompt_lock_path
-
-    path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
-    drift = find_drift(plan, path)
-    if drift.is_none:
-        echo(f"The prompts are those of {path}", err=True)
-    else:
-        show_drift(drift)
-        tell_drift(path, lock_command(ctx, lock_file))
-        echo("Nothing was asked.", err=True)
-    return drift.is_none
 
 
 def _save_config(plan: Plan, path: Path) -> None:

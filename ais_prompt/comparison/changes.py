@@ -9,9 +9,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.locks import changes_title
 from ais_prompt.models import as_flat
-from ais_prompt.preview import hunks
+from ais_prompt.preview import changes_title, hunks
 from ais_prompt.types import ELSEWHERE, ChatMessage, DatasetSpec, ModelSpec, PartSpec, Prediction, TaskSpec
 from ais_prompt.utils import shortened
 

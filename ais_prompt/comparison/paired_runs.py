@@ -20,8 +20,7 @@ from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.locks import with_model
-from ais_prompt.plan import stored_spec
+from ais_prompt.plan import stored_spec, with_model
 from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file, runs_called
 from ais_prompt.types import SummaryGroup, TaskFacts

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         EarlierAnswers,
         columns_of,
         conversations_of,
-        execute,
         stored_predictions,
     )
     from ais_prompt.engine.endpoint import Endpoint

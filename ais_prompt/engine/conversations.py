@@ -1,36 +1,30 @@
 """The conversations of a task: the questions about each of its samples, and the answers that are known already.
 
 An inferencer asks in a conversation, and `conversations_of` starts those of a task. `EarlierAnswers` answers from the
-journal and the cache what was asked before, so that a resumed run sends only what is missing. `execute` runs the
-programs that some conversations ask for in place of a model.
+journal and the cache what was asked before, so that a resumed run sends only what is missing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final
 
-from msgspec import Struct, json
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.engine.asked_rows import Numbering, shown_gap
-from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
+from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
     Conversation,
-    Inferencer,
     Recall,
     RepeatingInferencer,
     RunningConversation,
-    RunsTools,
     ends_task,
     failure_of,
 )
@@ -40,8 +34,8 @@ from ais_prompt.store import AnswerCache, FormerKeys, Journal, JournalView, Requ
 from ais_prompt.types import (
     Completion,
     Decoding,
-    Execution,
     Failure,
+    LikelihoodQuery,
     Portion,
     Prediction,
     Request,
@@ -52,8 +46,6 @@ from ais_prompt.utils import one_line
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
-_PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
-"""As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
 
 
 def conversations_of(
@@ -198,43 +190,8 @@ CUT_OFF: Final = "tool_cut_off"
 
 
 def is_for_model(request: Request) -> bool:
-    """Return whether a request is for the model, and not for the sandbox or a tool."""
-    return not isinstance(request.decoding, Execution | ToolRun)
-
-
-def perform(request: Request, inferencer: Inferencer) -> Completion:
-    """Run the program or the tool of a request.
-
-    Raises:
-        ModelError: no sandbox works on this machine.
-    """
-    if isinstance(request.decoding, Execution):
-        return execute(request)
-    assert isinstance(inferencer, RunsTools)
-    return inferencer.run_tool(request)
-
-
-def execute(request: Request) -> Completion:
-    """Run the program of a request and return what it returned, as the JSON of an `ais_prompt.sandbox.Evaluation`.
-
-    The request fails if the sandbox of this program does not start.
-
-    Raises:
-        ModelError: no sandbox works on this machine.
-    """
-    from ais_prompt.sandbox import evaluate_program, find_isolation
-
-    asked, program = request.decoding, request.prompt
-    assert isinstance(asked, Execution)
-    assert isinstance(program, str)
-    isolation = find_isolation(asked.sandbox, unsafe=asked.unsafe)
-    with _PLACES:
-        begun = perf_counter()
-        try:
-            found = evaluate_program(program, asked.expression, isolation, asked.timeout, asked.memory)
-        except SandboxError as error:
-            return Completion(failure=Failure("sandbox", error.what))
-        return Completion(json.encode(found).decode(), "stop", seconds=perf_counter() - begun)
+    """Return whether a request is for the model; the inferencer performs the others, programs and calls of tools."""
+    return isinstance(request.decoding, Decoding | LikelihoodQuery)
 
 
 class EarlierAnswers:

@@ -228,7 +228,7 @@ class Endpoint:
     async def _completion(self, entry: _OpenJob, conversation: RunningConversation, request: Request) -> Completion:
         """Ask one request, or run its program, and record what comes of it."""
         job, opened = entry.job, entry.opened
-        # A program or a tool: the sandbox or the inferencer runs it, beside the requests.
+        # A program or a tool: the inferencer runs it, beside the requests.
         if not is_for_model(request):
             completion = await in_thread(partial(job.perform, request))
         else:

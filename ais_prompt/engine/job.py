@@ -38,14 +38,13 @@ from ais_prompt.engine.conversations import (
     conversations_of,
     former_keys_of,
     is_for_model,
-    perform,
     take_known,
 )
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
 from ais_prompt.engine.task_session import TaskSession
 from ais_prompt.errors import InternalError, ModelError, StoreError
-from ais_prompt.inferencers import RunningConversation
+from ais_prompt.inferencers import PerformsRequests, RunningConversation
 from ais_prompt.models import (
     AgentModel,
     AsyncModel,
@@ -310,15 +309,16 @@ class TaskJob:
         return found if isinstance(found, Completion) else None
 
     def perform(self, request: Request) -> Completion:
-        """Run the program or the tool of a request; called in any thread.
+        """Let the inferencer run the program or the tool of a request; called in any thread.
 
         Raises:
-            ModelError: no sandbox works on this machine.
+            ModelError: no program can be run on this machine.
             StoreError: the journal cannot be written.
         """
         assert self._opened is not None
         self._opened.answers.begin(request)
-        return perform(request, self.task.inferencer)
+        assert isinstance(self.task.inferencer, PerformsRequests)
+        return self.task.inferencer.perform(request)
 
     def record(self, request: Request, completion: Completion) -> Completion:
         """Take an answer or a failure: count its cost, keep it in the journal, show it, and watch for failures.

@@ -21,7 +21,7 @@ from msgspec import Struct
 from ais_prompt.engine.conversations import conversations_of
 from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.evaluators import AsksInParts
-from ais_prompt.inferencers import RepeatingInferencer, RunsTools
+from ais_prompt.inferencers import PerformsRequests, RepeatingInferencer
 from ais_prompt.models import AgentModel, approximate_tokens
 from ais_prompt.plan import Task
 from ais_prompt.types import (
@@ -323,7 +323,8 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(
             len(test) * answers * sum(len(judge.models) * _questions(judge, one, chosen) for judge, one in judged)
         ),
-        isinstance(task.model, AgentModel) or isinstance(task.inferencer, RunsTools),
+        isinstance(task.model, AgentModel)
+        or (isinstance(task.inferencer, PerformsRequests) and task.inferencer.is_open_ended),
     )
 
 

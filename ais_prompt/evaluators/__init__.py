@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         worst_of,
     )
     from ais_prompt.evaluators.choices import AveragePPLEvaluator, ChoicesAccEvaluator, ChoicesMassEvaluator
-    from ais_prompt.evaluators.code.evaluator import CodeEvaluator, HumanEvalEvaluator, MBPPEvaluator, humaneval_program
     from ais_prompt.evaluators.contained import (
         BBHEvaluator,
         ContainedAnswerEvaluator,

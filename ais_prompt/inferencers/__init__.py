@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.inferencers.agent import AgentInferencer
     from ais_prompt.inferencers.base import (
         Conversation,
         DialogueInferencer,
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
         Inferencer,
         KeepsShots,
         OffersTools,
+        PerformsRequests,
         Preview,
         RepeatingInferencer,
-        RunsTools,
         with_fields,
     )
     from ais_prompt.inferencers.containment import (
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
         PPLInferencer,
         PPLOnlyInferencer,
     )
-    from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
-    from ais_prompt.inferencers.react import MARKS, program_in
+    from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer, dialogue_failure
     from ais_prompt.inferencers.running_conversation import Recall, RunningConversation
     from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, ToolCallInferencer, checked_tools
 else:

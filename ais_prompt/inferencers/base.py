@@ -219,8 +219,14 @@ def refuse_fields(model: Model, name: str) -> None:
 
 
 @runtime_checkable
-class RunsTools(Protocol, metaclass=KeptChecks):
-    """An inferencer whose conversations call tools: requests whose ``decoding`` is a `ToolRun`."""
+class PerformsRequests(Protocol, metaclass=KeptChecks):
+    """An inferencer that performs some requests itself: those whose ``decoding`` is a `ToolRun` or an `Execution`.
 
-    def run_tool(self, request: Request) -> Completion:
-        """Call a tool, in any thread, and return its result as the text. A failure ends the sample."""
+    Attributes:
+        is_open_ended: whether answers decide how many requests follow, so that only the first ones are estimated.
+    """
+
+    is_open_ended: bool
+
+    def perform(self, request: Request) -> Completion:
+        """Call a tool or run a program, in any thread, and return its result as the text. A failure ends the sample."""

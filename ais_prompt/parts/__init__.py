@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         part_error,
         refuse_other_kind,
     )
+    from ais_prompt.parts.isolation import RunsPrograms
     from ais_prompt.parts.places import (
         defined_at,
         last_line_in,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from ais_prompt.extension import shipped
 from ais_prompt.utils import advice, nearest
 
 _GENERATION: Final = (
@@ -99,7 +100,6 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("regex", "pattern"), "RegexEvaluator"),
         **dict.fromkeys(("json", "schema"), "JsonSchemaEvaluator"),
         **dict.fromkeys(("math", "latex"), "MATHEvaluator"),
-        **dict.fromkeys(("code", "pass at k"), "HumanEvalEvaluator"),
         "bleu": "BleuEvaluator",
         "rouge": "RougeEvaluator",
     },
@@ -116,7 +116,6 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("after", "answer is"), "after_phrase_postprocess"),
         **dict.fromkeys(("strip", "clean", "first phrase"), "general_postprocess"),
         **dict.fromkeys(("line", "first line"), "first_line_postprocess"),
-        **dict.fromkeys(("code", "python"), "humaneval_postprocess_v2"),
         "json": "json_postprocess",
     },
     "retrievers": {
@@ -133,7 +132,7 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("hf", "hub"), "HuggingFaceDataset"),
     },
 }
-"""Kind of part → words of a name → the part that is meant."""
+"""Kind of part → words of a name → the part of the core that is meant."""
 _MISSPELT: Final = 0.8
 """How alike a misspelt key is to the key of another program that it means."""
 _WORD: Final = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|\d+|[a-z]+\d+")
@@ -176,5 +175,6 @@ def part_meant(kind: str, name: str) -> str | None:
     """Return the shipped part that the words of a name mean: ``last_number`` → ``gsm8k_postprocess``; None if none."""
     words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
     words = [*words, "".join(words)]
-    meanings = sorted(_PARTS.get(kind, {}).items(), key=lambda item: -len(item[0].split()))
+    brought = (item for one in shipped().values() for item in one.words.get(kind, {}).items())
+    meanings = sorted([*_PARTS.get(kind, {}).items(), *brought], key=lambda item: -len(item[0].split()))
     return next((part for phrase, part in meanings if set(phrase.split()) <= set(words)), None)

@@ -34,6 +34,6 @@ if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
     from ais_prompt.plan.runner import Runner, ShardWork
     from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots
-    from ais_prompt.plan.stored_run import is_code, stored_spec, with_stored_config
+    from ais_prompt.plan.stored_run import is_code, stored_spec, with_model, with_stored_config
 else:
     __getattr__, __dir__ = offered(__name__, "partitioners", "runners")

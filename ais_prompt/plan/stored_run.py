@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import msgspec
+
 from ais_prompt.catalog import PARTS
 from ais_prompt.config import (
     DEFAULT_WORK_DIR,
@@ -32,7 +34,7 @@ from ais_prompt.plan.named_config import read_spec
 from ais_prompt.registry import runs_code
 from ais_prompt.store import RunFolder, is_made_here, locate_run, reading
 from ais_prompt.types import LOG, RunSpec
-from ais_prompt.utils import read_regular
+from ais_prompt.utils import listed, read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -123,3 +125,24 @@ def _refusals(loaded: LoadedConfig, folder: RunFolder) -> list[ConfigError]:
         for where, name in unusable_parts(loaded.values)
         if (".eval_cfg" in where or where.endswith(".inferencer")) and where not in kept
     ]
+
+
+def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
+    """Return the config with only one of its models; with all of them if ``abbr`` is None.
+
+    Args:
+        spec: the config.
+        abbr: of the model, or a part of it that only one model has.
+
+    Raises:
+        ConfigError: the model is unknown, or several models have that part.
+    """
+    if abbr is None:
+        return spec
+    models = [model for model in spec.models if abbr == model.abbr]
+    models = models or [model for model in spec.models if abbr in model.abbr]
+    if len(models) != 1:
+        what = f"{listed(model.abbr for model in models)} match" if models else "there is no model"
+        fix = f"it has: {listed(model.abbr for model in spec.models)}"
+        raise ConfigError(f"{what} {abbr!r} in {spec.name}", where="--models", fix=fix)
+    return msgspec.structs.replace(spec, models=tuple(models))

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
         multiple_select_postprocess,
         option_patterns,
     )
-    from ais_prompt.postprocess.code import (
-        humaneval_postprocess_v2,
-        humaneval_postprocess_v3,
-        json_postprocess,
-        mbpp_postprocess,
-    )
     from ais_prompt.postprocess.dates import date_postprocess, to_date
     from ais_prompt.postprocess.general import (
         first_number_postprocess,
@@ -52,9 +46,10 @@ if TYPE_CHECKING:
         last_capital_postprocess,
         match_answer_pattern,
     )
-    from ais_prompt.postprocess.readable import said
+    from ais_prompt.postprocess.readable import AnswerText, said
     from ais_prompt.postprocess.rule_engine import REACH, Candidate, Doubts, Rank, doubts, strongest
     from ais_prompt.postprocess.stated import boxed_spans, last_boxed
     from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, read_calls, tool_calls_postprocess
+    from ais_prompt.postprocess.written_json import json_postprocess
 else:
     __getattr__, __dir__ = offered(__name__, "postprocessors")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         is_in_example,
         mark_changes,
     )
+    from ais_prompt.preview.change_titles import changes_title, readable
     from ais_prompt.preview.marks import BETWEEN_SHOTS, Kind, Origin, Span
     from ais_prompt.preview.origins import Origins, find_origins, unmarked
     from ais_prompt.preview.preview import (

@@ -23,8 +23,8 @@ from ais_prompt.evaluators import (
     JudgeEvaluator,
 )
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
+from ais_prompt.parts import RunsPrograms
 from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
-from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.answers import RepeatScorer
 from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores

@@ -10,9 +10,9 @@ import msgspec
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import BatchEvaluator
+from ais_prompt.parts import RunsPrograms
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped, runs_code
-from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring.known_values import known_values
 from ais_prompt.scoring.score import score_task, stored_scores
 from ais_prompt.store import RunFolder

@@ -124,15 +124,14 @@ class LikelihoodQuery(Struct, frozen=True):
 
 
 class Execution(Struct, frozen=True):
-    """Run the prompt, a program, in the sandbox instead of asking the model.
-
-    The completion has the JSON of an `ais_prompt.sandbox.Evaluation` as its text.
+    """Let the inferencer run the prompt, a program, in a sandbox instead of asking the model.
 
     Attributes:
         expression: what is computed after the program ran: ``solution()``.
         timeout: most seconds for the program.
         memory: most memory of the program, in MiB.
-        sandbox, unsafe: as in `ais_prompt.sandbox.find_isolation`.
+        sandbox: ``bubblewrap``, ``landlock``, or a command before that of the interpreter; None takes the strongest.
+        unsafe: whether the program may run without a sandbox if none works.
     """
 
     expression: str

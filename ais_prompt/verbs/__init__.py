@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.verbs.api import load_config
+    from ais_prompt.verbs.api import Config, load_config, planned
     from ais_prompt.verbs.check import Audit, check_source, remarks, trials
     from ais_prompt.verbs.documents import document_of, faults
     from ais_prompt.verbs.foreign_run import open_foreign
+    from ais_prompt.verbs.keywords import ConfigOptions
     from ais_prompt.verbs.list_document import BenchmarkEntry, FoundConfig, Named, ProviderEntry
-    from ais_prompt.verbs.open_run import export
+    from ais_prompt.verbs.open_run import export, public_errors
     from ais_prompt.verbs.run import (
         RunResult,
         asked,

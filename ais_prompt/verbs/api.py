@@ -1,4 +1,4 @@
-"""The verbs of the command line as functions: check, run, render_prompts, compare, lock, check_lock.
+"""The verbs of the command line as functions: check, run, render_prompts, compare.
 
 Each takes a `Config` (a path, a name, a dict, or a loaded config) and the same `ConfigOptions`.
 """
@@ -30,7 +30,6 @@ from ais_prompt.config import (
 )
 from ais_prompt.data import LocalDataset, hold_rows
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
 from ais_prompt.plan import Plan
 from ais_prompt.preview import PromptView, previews
 from ais_prompt.processes import wakeable
@@ -147,7 +146,7 @@ def render_prompts(
         PromptError: a prompt cannot be built.
     """
     with public_errors():
-        return list(previews(_plan(config, options).tasks, count, origins=origins, tokens=tokens))
+        return list(previews(planned(config, options).tasks, count, origins=origins, tokens=tokens))
 
 
 def compare(
@@ -177,49 +176,6 @@ def compare(
 
 def _run_path(run: Run | str | os.PathLike[str]) -> str:
     return str(run.path) if isinstance(run, Run) else os.fspath(run)
-
-
-def lock(
-    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
-) -> Path:
-    """Write every prompt of a config into a lock, a small file to be reviewed and committed.
-
-    Args:
-        config: a path, the name of a shipped config, a dict, or a loaded config.
-        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
-        options: as in `ConfigOptions`.
-
-    Returns:
-        The path of the lock.
-
-    Raises:
-        ConfigFaults: everything that is wrong with the config.
-        StoreError: the file cannot be written.
-    """
-    with public_errors():
-        plan = _plan(config, options)
-        path = _lock_path(plan, config, file)
-        write_prompt_lock(path, make_prompt_lock(plan))
-        return path
-
-
-def check_lock(
-    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
-) -> Drift:
-    """Compare the prompts of a config with its lock; ``is_none`` of the result is True if they are the same.
-
-    Args:
-        config: a path, the name of a shipped config, a dict, or a loaded config.
-        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
-        options: as in `ConfigOptions`.
-
-    Raises:
-        ConfigFaults: everything that is wrong with the config.
-        ConfigError: there is no lock, or it is of another config.
-    """
-    with public_errors():
-        plan = _plan(config, options)
-        return find_drift(plan, _lock_path(plan, config, file))
 
 
 def load_config(config: Config, overrides: Mapping[str, Any] | Sequence[str] = ()) -> LoadedConfig:
@@ -313,12 +269,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
-def _plan(config: Config | None, options: ConfigOptions) -> Plan:
+def planned(config: Config | None, options: ConfigOptions) -> Plan:
     """Return the plan of a config of which nothing will be executed."""
     plan, _ = checked(options_of(config, {**options, "allow_code_execution": "unsafe"}))
     return plan
-
-
-def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
-    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
-    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)

@@ -25,8 +25,6 @@ _OWN: Final[Mapping[str, str]] = {
     "score": "ais_prompt.verbs.run_document:RunDocument",
     "check": "ais_prompt.verbs.check:CheckDocument",
     "list": "ais_prompt.verbs.list_document:ListDocument",
-    "lock": "ais_prompt.locks.drift_view:DriftDocument",
-    "diff": "ais_prompt.locks.drift_view:DriftDocument",
     "compare": "ais_prompt.comparison.document:CompareDocument",
     "baseline": "ais_prompt.comparison.document:BaselineDocument",
 }

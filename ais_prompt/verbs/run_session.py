@@ -93,10 +93,6 @@ class Session:
             parse=_longer,
         ),
     ] = None
-    locked: Annotated[bool, OptionSpec("Ask nothing, exit code 1, if a prompt is not that of the lock.")] = False
-    lock_file: Annotated[
-        str | None, OptionSpec("The lock of --locked (default: eval.lock beside eval.py).", metavar="FILE")
-    ] = None
     save_config: Annotated[
         str | None, OptionSpec("Write the config of this command line; ask nothing.", metavar="FILE")
     ] = None

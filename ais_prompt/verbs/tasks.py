@@ -27,9 +27,9 @@ from msgspec.structs import replace
 from ais_prompt.engine import AskingOptions, OpenProgress, TaskJob, error_of, run_local
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models import AsyncModel, Model, address_of, endpoint_of
+from ais_prompt.parts import RunsPrograms
 from ais_prompt.plan import Plan, PlannedDataset, PlannedModel, Task
 from ais_prompt.report import MANY, EndpointView, RunProgress, RunTally, run_progress
-from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.scoring import (
     AnsweredTask,
     BackgroundScoring,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.engine import execute
 from ais_prompt.extensions.peers.agent import peer_step
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.inferencers import AgentInferencer, InferenceContext, RunningConversation
+from ais_prompt.extensions.programs.agent import AgentInferencer
+from ais_prompt.inferencers import InferenceContext, RunningConversation
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Completion, Decoding, Execution, Prediction, ReaderSpec, Request, Sample, prompt_to_json
@@ -53,14 +53,18 @@ def our_turns(case: Mapping[str, Any]) -> dict[str, Any]:
 def held(case: Mapping[str, Any]) -> tuple[Prediction, list[Request]]:
     """Hold the conversation of a case; return its prediction and all requests."""
     requests: list[Request] = []
+    inferencer = AgentInferencer(**_arguments(case), allow_code_execution="unsafe")
     answers: Iterator[str] = iter(case["answers"])
 
     def answer(request: Request) -> Completion:
         requests.append(request)
-        return execute(request) if isinstance(request.decoding, Execution) else Completion(next(answers), "stop")
+        return (
+            inferencer.perform(request)
+            if isinstance(request.decoding, Execution)
+            else Completion(next(answers), "stop")
+        )
 
     template = PromptTemplate({"round": [*_round(case), {"role": "HUMAN", "prompt": "{question}"}]})
-    inferencer = AgentInferencer(**_arguments(case), allow_code_execution="unsafe")
     chat = inferencer.dialogue_template(template, ReaderSpec(("question",), "answer"))
     style = "text" if case.get("is_text") else "messages"
     model = ScriptedModel(prompt_style=style, max_concurrency=1)

@@ -50,6 +50,8 @@ class ToolLoopInferencer(MultiTurnToolCallInferencer):
         ConfigError: a tool cannot be used, or a number is too small.
     """
 
+    is_open_ended = True
+
     def __init__(
         self,
         tools: Sequence[str | Mapping[str, Any] | Callable[..., Any]],
@@ -106,7 +108,7 @@ class ToolLoopInferencer(MultiTurnToolCallInferencer):
         title = f"step 1 of at most {self.max_steps}, tools: {names}"
         return [Preview(title, filled, self._prompt(sample, shots, context, tools))]
 
-    def run_tool(self, request: Request) -> Completion:
+    def perform(self, request: Request) -> Completion:
         """Call the tool of a request."""
         assert isinstance(request.decoding, ToolRun)
         tool = self.own_tools.get(request.decoding.tool)

@@ -23,9 +23,8 @@ from ais_prompt.evaluators import (
     worst_of,
 )
 from ais_prompt.extensions.audits.documents import FooledScorer, ScorerAudit
-from ais_prompt.parts import exception_line
+from ais_prompt.parts import RunsPrograms, exception_line
 from ais_prompt.plan import Plan, PlannedDataset
-from ais_prompt.sandbox import RunsPrograms
 from ais_prompt.types import Extraction
 
 SAMPLES: Final = 60

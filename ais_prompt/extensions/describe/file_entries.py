@@ -11,9 +11,8 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from ais_prompt.comparison import BASELINE_FORMAT, BaselineFile
+from ais_prompt.extension import import_object
 from ais_prompt.extensions.describe.docstring import read_docstring
-from ais_prompt.locks import FORMAT as LOCK_FORMAT
-from ais_prompt.locks import PromptLockFile
 from ais_prompt.parts import type_words
 from ais_prompt.scoring import Row
 from ais_prompt.steps import extensions
@@ -118,7 +117,6 @@ FILES: Final = (
     FileKind("summary.csv", "summary/summary.csv", "The same rows as CSV, with the same columns."),
     FileKind("summary.txt", "summary/summary.txt", "The table of the terminal; `summary.md` is the same for Markdown."),
     FileKind("speed.json", "summary/speed.json", "Task → how fast its served model answered.", dict[str, Speed]),
-    *(FileKind(name, entry.path, entry.about) for one in extensions() for name, entry in one.files.items()),
     FileKind("report.html", "report.html", "Scores and every sample, for a browser."),
     FileKind("run.log", "logs/run.log", "Messages and tracebacks. `logs/servers/MODEL.log` has the output of servers."),
     FileKind("partial", "partial/", "Scores of a run that is not finished: a run folder of its own."),
@@ -135,12 +133,10 @@ FILES: Final = (
         BaselineFile,
         version=BASELINE_FORMAT,
     ),
-    FileKind(
-        "prompt-lock",
-        "CONFIG.lock",
-        "A digest of every prompt of a config, and the text of a few. It is beside the config.",
-        PromptLockFile,
-        version=LOCK_FORMAT,
+    *(
+        FileKind(name, one.path, one.about, import_object(one.shape) if one.shape else None, version=one.version)
+        for extension in extensions()
+        for name, one in extension.files.items()
     ),
 )
 

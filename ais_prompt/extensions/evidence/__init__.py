@@ -1,11 +1,18 @@
-"""Evidence for others: whether two models are the same, and a finished run in one file that can be verified."""
+"""Evidence for others: locks of prompts, whether two models are the same, a finished run in a file to be verified."""
 
 from typing import Final
 
-from ais_prompt.extension import Extension, VerbEntry
+from ais_prompt.extension import Extension, FileEntry, VerbEntry
 
 EXTENSION: Final = Extension(
     verbs={
+        "lock": VerbEntry(
+            "Compare",
+            "locks.lock_command:lock",
+            "Write the prompts of a config into a lock.",
+            "locks.drift_view:DriftDocument",
+        ),
+        "diff": VerbEntry("Compare", "locks.lock_command:diff", "Compare prompts.", "locks.drift_view:DriftDocument"),
         "same": VerbEntry(
             "Compare", "same_command:same", "Find out whether two models are the same.", "documents:SameDocument"
         ),
@@ -19,4 +26,21 @@ EXTENSION: Final = Extension(
             "documents:VerifyDocument",
         ),
     },
+    options={
+        "run": {
+            "--locked": "flags:LOCKED",
+            "--lock-file": "flags:LOCK_FILE",
+        },
+    },
+    files={
+        "prompt-lock": FileEntry(
+            "CONFIG.lock",
+            "A digest of every prompt of a config, and the text of a few. It is beside the config.",
+            "locks.lock_file:PromptLockFile",
+            version=1,
+        ),
+    },
+    functions={"check_lock": "locks.functions", "lock": "locks.functions"},
+    results={"Drift": "locks.drift"},
+    steps={"may_ask": "locks.lock_command:is_locked"},
 )

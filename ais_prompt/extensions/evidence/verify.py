@@ -23,8 +23,8 @@ from ais_prompt.checks import checked, open_stored
 from ais_prompt.config import Options
 from ais_prompt.engine import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.extensions.evidence.locks.prompt_lock import find_drift
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, root_of, signer_of
-from ais_prompt.locks import find_drift
 from ais_prompt.models import identity_in_keys
 from ais_prompt.plan import Plan, Task
 from ais_prompt.scoring import score_task

@@ -39,8 +39,9 @@ def seal(
     """
     from ais_prompt.checks import open_stored
     from ais_prompt.errors import AisPromptError
+    from ais_prompt.extensions.evidence.locks.lock_file import write_prompt_lock
+    from ais_prompt.extensions.evidence.locks.prompt_lock import make_prompt_lock
     from ais_prompt.extensions.evidence.seal_file import LOCK, write_seal
-    from ais_prompt.locks import make_prompt_lock, write_prompt_lock
     from ais_prompt.utils import temporary_folder
 
     plan, folder = open_stored(run, Options(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed

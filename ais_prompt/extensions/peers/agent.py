@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from ais_prompt.extensions.peers.judge import last_name
 from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.inferencers import MARKS, program_in
+from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import AgentStep
 
 _AGENTS: Final = ("CodeAgent", "LagentAgent")
@@ -162,6 +162,11 @@ def as_agent(inferencer: Any, where: str, translation: Translation) -> Any:
     return {**inferencer, **agent, "max_out_len": 512}  # lagent always asks for as many tokens
 
 
+def _react() -> Any:
+    """Return our `AgentInferencer`, whose marks are those of lagent."""
+    return INFERENCERS.get("AgentInferencer")
+
+
 def peer_step(step: AgentStep) -> dict[str, Any]:
     """Return a step as ``LagentAgent.chat`` of OpenCompass does, for its evaluators.
 
@@ -169,7 +174,7 @@ def peer_step(step: AgentStep) -> dict[str, Any]:
     """
     is_called, is_right = step.status in ("value", "error"), step.status in ("value", "answer")
     names: dict[str, str] = {status: name for name, status in _STATUSES.items()}
-    program = f"```python\n{program_in(step.input)}\n```" if is_called else step.input
+    program = f"```python\n{_react().program_in(step.input)}\n```" if is_called else step.input
     is_stopped = step.status == "error" and step.output.startswith("FunctionTimedOut(")
     return {
         "type": names.get(step.status, step.action),
@@ -227,7 +232,7 @@ def _agent_arguments(agent: Mapping[str, Any], where: str, translation: Translat
     protocol = _protocol(agent.get("protocol"), where, translation)
     is_own = is_code and agent.get("protocol") is None
     call = protocol.get("call_protocol", _CODE_PROTOCOL if is_own else _LAGENT_PROTOCOL)
-    marks = {part: text for part, text in protocol.items() if part in MARKS}
+    marks = {part: text for part, text in protocol.items() if part in _react().marks_by_default}
     return {
         "max_turn": agent.get("max_turn", 3 if is_code else 4),
         "call_protocol": call.replace("{tool_description}", _literal({name: description})).replace(
@@ -268,10 +273,10 @@ def _protocol(protocol: Any, where: str, translation: Translation) -> dict[str, 
     if not isinstance(protocol, Mapping) or _name(protocol.get("type")) != "ReActProtocol":
         translation.faults.add("the protocol of the agent is no ReActProtocol", place, _FIX)
         return {}
-    texts = {}
+    texts, marks = {}, _react().marks_by_default
     for key, value in protocol.items():
-        if key in MARKS and isinstance(value, Mapping):
-            texts[key] = str(value.get("begin", MARKS[key]))
+        if key in marks and isinstance(value, Mapping):
+            texts[key] = str(value.get("begin", marks[key]))
             if key == "response" and value.get("end", "\n") != "\n":
                 translation.faults.add("a response ends with a new line here", f"{place}.response.end", _FIX)
         elif key in ("call_protocol", "force_stop"):

@@ -19,15 +19,15 @@ UNUSED = (
     "data.hugging_face",
     "data.sheets",
     "engine.workers",
-    "evaluators.code",
     "extensions.leaks.search",
+    "extensions.programs.agent",
+    "extensions.programs.evaluator",
+    "extensions.programs.sandbox",
     "gates.shown",
-    "inferencers.agent",
     "judges",
     "locks",
     "models.huggingface",
     "models.server.started",
-    "sandbox.launch",
 )
 """What a plain run of questions with short answers behind a server does not need."""
 MOST = 306

@@ -46,7 +46,7 @@ PARTS = {
 
 OUR_OWN = {
     *("AgentModel", "Asker", "BatchService", "BringsFiles", "GathersRequests"),  # of shipped models
-    *("AsksInParts", "HasJudgePrompt", "ReadsTokens", "RunsTools"),  # of shipped evaluators and inferencers
+    *("AsksInParts", "HasJudgePrompt", "ReadsTokens", "PerformsRequests"),  # of shipped evaluators and inferencers
     "RunPage",  # what an extension shows
     "Benchmark",  # what a step of an extension returns
     "Log",  # what a format of logs is given

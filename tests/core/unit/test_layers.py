@@ -13,7 +13,7 @@ import pytest
 
 from ais_prompt.config import keys, parse_meta_template
 from ais_prompt.extension import Extension, shipped
-from ais_prompt.locks import template_parts
+from ais_prompt.extensions.evidence.locks.prompt_lock import template_parts
 from ais_prompt.names import HOMES
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils import digest
@@ -31,7 +31,6 @@ LAYERS = (
     {"gates"},
     {"report"},
     {"comparison"},
-    {"locks"},
     {"preview", "scoring"},
     {"engine"},
     {"checks"},
@@ -39,7 +38,6 @@ LAYERS = (
     {"plan"},
     {"inferencers", "evaluators"},
     {"data", "prompts", "models", "postprocess", "metrics"},
-    {"sandbox"},
     {"store"},
     {"registry", "config"},
     {"names", "steps"},

@@ -33,6 +33,7 @@ from ais_prompt.extension import Extension, GateEntry
 EXTENSION = Extension(
     options={
         "config": {"--strange": "acts:strange_option"},
+        "run": {"--strangest": "acts:strangest_option"},
         "scored": {"--stranger": "acts:stranger_option"},
         "compare": {"--strangely": "acts:strangely_option"},
     },
@@ -57,6 +58,7 @@ EXTENSION = Extension(
         "foreign_name": "acts:foreign_name",
         "joined": "acts:joined",
         "known_values": "acts:known_values",
+        "may_ask": "acts:may_ask",
         "mock_routes": "acts:mock_routes",
         "model": "acts:model",
         "near_copies": "acts:near_copies",
@@ -88,6 +90,7 @@ from ais_prompt.types import Verdict
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
 stranger_option = click.option("--stranger", metavar="WORD")
+strangest_option = click.option("--strangest", is_flag=True)
 strangely_option = click.option("--strangely", is_flag=True)
 
 
@@ -194,6 +197,11 @@ def shown(root, console):
 def known_values(root, model, dataset):
     found = read_predictions(RunFolder(root).predictions(model, dataset))
     return "strangeness", {one.sample_id: 0.25 for one in found}
+
+
+def may_ask(plan, options):
+    print(f"may ask {plan.spec.name}", options)
+    return not options.get("strangest")
 
 
 def mock_routes(app, answer):
@@ -360,9 +368,12 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
         "view-prompt eval.py",
         "run graded.py",
         "score graded --audit",
+        "run eval.py --strangest",
     ]
     shown = run_in_new_process([shlex.split(line) for line in commands], stranger, stranger.parent)
-    helped, viewed, checked, asked, named, compared, again, *_ = (done.stdout + done.stderr for done in shown)
+    helped, viewed, checked, asked, named, compared, again, _, _, forbidden = (
+        done.stdout + done.stderr for done in shown
+    )
     assert "--strange FILE" in helped
     assert "any-chat-model/odd" in viewed
     assert "models are strange" in checked
@@ -373,5 +384,8 @@ def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
     assert "a strange name" in named
     assert "within eval" in compared
     assert "strangely asked ['d']" in again
+    assert "may ask eval {'strangest': True}" in forbidden
+    assert "Run folder" not in forbidden
+    assert "may ask eval {}" in asked
     [results] = stranger.glob("outputs/graded/*/results/odd/d.json")
     assert json.loads(results.read_text())["doubt"] == "a stranger doubts 1 answers"

@@ -74,7 +74,7 @@ def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch
         ("first_option_postprocess", ["last_option_postprocess"]),
         ("gsm8k_postprocess", ["math_postprocess_v2", "last_number_postprocess"]),
         ("label_postprocess", ["strategyqa_pred_postprocess", "first_line_postprocess"]),
-        ("humaneval_postprocess_v2", []),
+        ("json_postprocess", []),
         ("builtins.str", []),
     ],
 )

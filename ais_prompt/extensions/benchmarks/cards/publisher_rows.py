@@ -13,8 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.data import LETTERS, Option, Row, option_columns
 from ais_prompt.data import shuffled as shuffled_options
-from ais_prompt.extensions.benchmarks.big_code import big_code_bench
-from ais_prompt.extensions.benchmarks.live_code import live_code_bench
+from ais_prompt.extensions.benchmarks.cards.program_rows import big_code_bench, live_code_bench
 from ais_prompt.utils import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]

@@ -33,7 +33,7 @@ def completed(line: str) -> list[str]:
     return program(line, "bash_complete").splitlines()
 
 
-@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "lock"])
+@pytest.mark.parametrize("verb", ["run", "check", "view-prompt"])
 def test_a_config_is_a_shipped_name_or_a_path(verb: str) -> None:
     assert completed(f"aisprompt {verb} ev") == [
         "plain,eval",

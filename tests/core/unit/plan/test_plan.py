@@ -72,7 +72,6 @@ def invoke(*command: str) -> None:
     [
         ("check", "eval.py"),
         ("view-prompt", "eval.py", "--all"),
-        ("lock", "eval.py"),
         ("run", "eval.py"),
     ],
     ids=" ".join,
@@ -84,13 +83,6 @@ def test_each_part_is_built_once_and_each_dataset_read_once(built: Counter[str],
         assert built == MARKED | Counter(templates=built["templates"])
     else:
         assert built == (MARKED if command[0] == "run" else ALL)  # the report shows the first prompts of a run
-
-
-def test_a_locked_run_builds_nothing_twice(built: Counter[str]) -> None:
-    invoke("lock", "eval.py")
-    built.clear()
-    invoke("run", "eval.py", "--locked")
-    assert built == MARKED
 
 
 def test_scoring_builds_neither_models_nor_prompts_nor_inferencers(built: Counter[str]) -> None:

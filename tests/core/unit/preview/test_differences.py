@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ais_prompt.locks import changes_title
-from ais_prompt.preview import LEAST_ALIKE, aligned_blocks, hunks, lines_of
+from ais_prompt.preview import LEAST_ALIKE, aligned_blocks, changes_title, hunks, lines_of
 
 WORDS = st.lists(st.sampled_from("how many apples are 12 3 ? . left Tom's\n £ 苹果 几个".split(" ")), min_size=1).map(
     " ".join

@@ -13,7 +13,6 @@ from ais_prompt.comparison import read_baseline
 from ais_prompt.config import find_config, load_config
 from ais_prompt.data import LocalDataset, read_file
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
-from ais_prompt.locks import read_prompt_lock
 from ais_prompt.scoring import read_answers
 from ais_prompt.store import read_json, read_predictions, read_scores
 from ais_prompt.utils import local_file
@@ -58,7 +57,6 @@ READ: dict[str, tuple[Callable[[Path], object], type[AisPromptError]]] = {
     "results": (read_scores, StoreError),
     "run record": (read_json, StoreError),
     "baseline": (read_baseline, StoreError),
-    "lock": (read_prompt_lock, AisPromptError),
 }
 
 

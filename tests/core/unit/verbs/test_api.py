@@ -214,7 +214,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a mode": (lambda: ais_prompt.run(config(), mode="ask"), "modes: all, infer"),  # type: ignore[arg-type]
     "a model that is a dict": (lambda: ais_prompt.run(models=[{}], datasets=["x"]), "names of configs"),  # type: ignore[list-item]
     "a run": (lambda: ais_prompt.open_run("eval"), "there is no run 'eval'"),
-    "a lock": (lambda: ais_prompt.check_lock(config(), "no.lock"), "no.lock"),
     "a run to compare": (lambda: ais_prompt.compare("a", "b"), "there is no run 'a'"),
     "to resume": (lambda: ais_prompt.run(config(), reuse="latest"), "there is no earlier run"),
     "a kind of table": (lambda: ais_prompt.run(config()).scores(to="polars"), "to='pandas'"),  # type: ignore[call-overload]
@@ -237,6 +236,13 @@ def test_a_method_says_which_extension_it_needs(tmp_path: Path, monkeypatch: pyt
         ais_prompt.Run(tmp_path).variants()
 
 
+def test_a_missing_function_says_which_extension_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ais_prompt.HOMES", {})
+    monkeypatch.setattr("ais_prompt.extension.shipped", dict)
+    with pytest.raises(AttributeError, match="the extension 'evidence' has it, and is not here"):
+        _ = ais_prompt.check_lock
+
+
 def test_errors_and_records_hold_no_secrets() -> None:
     secret = "sk-abcdefghijklmnopqrstuvwxyz"
     own = config(api_key=secret)
@@ -252,14 +258,9 @@ def test_errors_and_records_hold_no_secrets() -> None:
         SECRETS.clear()
 
 
-def test_prompts_are_rendered_and_locked(folder: Path) -> None:
+def test_prompts_are_rendered() -> None:
     views = ais_prompt.render_prompts(config(), 3)
     assert [view.prompt[0].content for view in views] == ["0+0=? ", "1+1=? ", "2+2=? "]  # type: ignore[union-attr]
-    path = ais_prompt.lock(config())
-    assert path.resolve() == folder / "python.lock"
-    assert ais_prompt.check_lock(config()).is_none
-    other = ais_prompt.check_lock(config(), overrides={"datasets.0.infer_cfg.prompt_template.template": "{question}"})
-    assert not other.is_none
 
 
 def test_a_run_that_is_not_scored_says_so() -> None:

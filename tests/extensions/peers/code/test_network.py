@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.core.hostile.test_hostile import command_without_rights
+from tests.extensions.programs.hostile.test_hostile import command_without_rights
 
 pytestmark = [
     pytest.mark.process,

@@ -1,1 +1,0 @@
-"""Accuracy of code by running its tests in a sandbox."""

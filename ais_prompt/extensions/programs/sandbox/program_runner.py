@@ -1,0 +1,216 @@
+"""Run a program in a sandbox: with its tests, for a verdict; or alone, for the text of its value."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import select
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
+
+from msgspec import Struct
+
+from ais_prompt.errors import SandboxError
+from ais_prompt.extensions.programs.sandbox.bubblewrap import DISK_BYTES
+from ais_prompt.extensions.programs.sandbox.launch import Guard, Isolation, prepare, started, taken
+from ais_prompt.processes import hidden
+
+Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
+"""Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
+too much memory; the sandbox refused what it tried to do."""
+
+_LONGEST_VERDICT: Final = 4096
+_LONGEST_TEXT: Final = 4096
+"""Most characters of the text of a program that is evaluated."""
+_LONGEST_LINE: Final = 2 * 4 * _LONGEST_TEXT
+"""Most bytes of that text, in UTF-8 and hexadecimal: a pipe holds them, so its writer does not wait."""
+_START_SECONDS: Final = 30.0
+"""Most time for the start of the sandbox."""
+_VERDICT_SECONDS: Final = 5.0
+"""Most time for the verdict, beyond the program's own. A guard that takes longer is ended."""
+_PROCESSES: Final = 64
+_FILES: Final = 128
+_NPROC_PER_NAMESPACE: Final = (5, 14)
+"""The first Linux that counts the processes of a user in each user namespace; before, limits hit all of them."""
+
+
+class CheckedProgram(Struct, frozen=True):
+    """A program and its tests.
+
+    Attributes:
+        program: the source text from a model.
+        tests: names to take from the program, and statements that use them and raise if the program is wrong; one part
+            after the other, in one namespace that is not the program's.
+        prelude: statements that the program may build on; those that fail alone are skipped.
+    """
+
+    program: str
+    tests: Sequence[tuple[Sequence[str], str]] = ()
+    prelude: str = ""
+
+
+Task = CheckedProgram  # its first name, which scripts import
+
+
+def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
+    """Run a program and its tests, and return how that ended.
+
+    Args:
+        task: what is run.
+        isolation: from `find_isolation`.
+        seconds: most time, as the clock shows it.
+        megabytes: most memory, in MiB, of each process and of all together.
+
+    Raises:
+        SandboxError: the sandbox does not start.
+    """
+    values = {"program": task.program, "prelude": task.prelude}
+    return _outcome(_lines(taken, (values, task.tests), isolation, seconds, megabytes))
+
+
+class Evaluation(Struct, frozen=True):
+    """What a program without tests returned. It is the program's own claim, and no verdict.
+
+    Attributes:
+        outcome: ``passed`` if there is a value; else as for programs with tests.
+        text: the value as a text; the ``repr`` of the error for ``exception``; empty for all others.
+    """
+
+    outcome: Outcome
+    text: str = ""
+
+
+def evaluate_program(program: str, expression: str, isolation: Isolation, seconds: float, megabytes: int) -> Evaluation:
+    """Run a program, compute an expression in its namespace, and return the value as a text.
+
+    Args:
+        program: the source text from a model.
+        expression: such as ``solution()``.
+        isolation, seconds, megabytes: as in `run_program`.
+
+    Raises:
+        SandboxError: the sandbox does not start.
+    """
+    values = {"program": "", "prelude": ""}  # `evaluate` runs it, for the text of its errors
+    asked = {"source": program, "expression": expression, "longest": _LONGEST_TEXT}
+    lines = _lines(started, (values, asked), isolation, seconds, megabytes)
+    text = lines[1].partition(" ")[2] if lines[1:] else ""
+    return Evaluation(_outcome(lines), bytes.fromhex(text).decode(errors="replace"))
+
+
+_Start: TypeAlias = Callable[[Isolation], AbstractContextManager[Guard]]
+
+
+def _outcome(lines: Sequence[str]) -> Outcome:
+    outcome = lines[1].partition(" ")[0] if lines[1:] else ""
+    if outcome in get_args(Outcome):
+        return cast(Outcome, outcome)
+    return "timeout" if outcome == "late" else "memory"  # the machine ran out of it, and the kernel chose the guard
+
+
+def _lines(
+    start: _Start, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
+) -> list[str]:
+    """Return the lines of a guard that does a task, the first of which is ``confined``.
+
+    Args:
+        start: starts the guard, or takes one that has started.
+        messages: the task, without its limits, and the tests.
+        isolation, seconds, megabytes: as in `run_program`.
+
+    Raises:
+        SandboxError: the sandbox does not start.
+    """
+    try:
+        with hidden(), start(isolation) as guard:
+            _send_task(guard, messages, isolation, seconds, megabytes)
+            if start is taken:
+                with suppress(OSError, ValueError):  # the next program will meet it again
+                    prepare(isolation)
+            lines = _read_lines(guard.process, seconds)
+            if lines[:1] != ["confined"]:
+                guard.errors.seek(0)
+                said = guard.errors.read(_LONGEST_VERDICT).decode(errors="replace").strip().splitlines()
+                raise OSError(" ".join(lines) or (said or ["it ended without a word"])[-1])
+    except (OSError, ValueError) as error:
+        raise SandboxError(
+            f"the sandbox ({isolation.name}) does not start: {error}",
+            fix="read docs/sandbox.md; nothing was run",
+        ) from error
+    return lines
+
+
+def _send_task(
+    guard: Guard, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
+) -> None:
+    assert guard.process.stdin is not None
+    size = megabytes * 2**20
+    task = {
+        **messages[0],
+        "seconds": seconds,
+        "bytes": size,
+        "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
+        "program_limits": _limits(isolation, seconds, size),
+        **guard.confinement,
+    }
+    with suppress(BrokenPipeError):
+        for message in (task, messages[1]):
+            _send(guard.process.stdin, message)
+
+
+def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
+    """Limits of each process of the program, as setrlimit(2) names them."""
+    limits = {
+        "CPU": _processor_seconds(seconds),
+        "AS": size,
+        "CORE": 0,
+        "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
+        "NOFILE": _FILES,
+        "MSGQUEUE": 0,
+        "MEMLOCK": 2**16,
+    }
+    if isolation.method in ("bubblewrap", "command") and _linux_version() >= _NPROC_PER_NAMESPACE:
+        limits["NPROC"] = _PROCESSES
+    return limits
+
+
+def _processor_seconds(seconds: float) -> int:
+    """Most processor time of one process, all its threads together; the clock comes first for a single thread."""
+    return math.ceil(seconds) + 2
+
+
+def _linux_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
+
+
+def _send(stream: IO[bytes], message: Any) -> None:
+    data = json.dumps(message).encode()
+    stream.write(len(data).to_bytes(4, "big") + data)
+    stream.flush()
+
+
+def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
+    """Read the lines of the guard until it ends; the program's time begins with the first line.
+
+    Returns:
+        The lines; ``late`` takes the place of an outcome.
+    """
+    assert process.stdout is not None
+    answer = b""
+    deadline = time.monotonic() + _START_SECONDS
+    while len(answer) <= _LONGEST_VERDICT + _LONGEST_LINE:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+            return [*answer.decode(errors="replace").splitlines(), "late"]
+        part = os.read(process.stdout.fileno(), _LONGEST_VERDICT)
+        if not part:
+            break
+        if not answer:
+            deadline = time.monotonic() + seconds + _VERDICT_SECONDS
+        answer += part
+    return answer.decode(errors="replace").splitlines()
