@@ -47,7 +47,7 @@ def main() -> None:
 
 def measure(data: Path) -> dict[str, Any]:
     """Score the canonical solutions once."""
-    from ais_prompt.evaluators import HumanEvalEvaluator
+    from ais_prompt.extensions.programs.evaluator import HumanEvalEvaluator
 
     with gzip.open(data, "rt", encoding="utf-8") as stream:
         problems = [json.loads(line) for line in stream]

@@ -32,7 +32,7 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         PromptTemplate({"begin": "</E>", "round": ROUND}, ice_token="</E>"),
         output_column="answer",
     )
-    infer = InferSpec(prompt_template=PART, retriever=PART, inferencer=PART)
+    infer = InferSpec(prompt_template=PART, retriever=PART, inferencer=PartSpec("GenInferencer", {}, "datasets[0]"))
     task = TaskSpec(
         ModelSpec("m", PART, parse_meta_template(meta)),
         DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), infer, EvalSpec()),
