@@ -8,11 +8,11 @@ EXTENSION: Final = Extension(
     verbs={
         "lock": VerbEntry(
             "Compare",
-            "locks.lock_command:lock",
+            "lock_command:lock",
             "Write the prompts of a config into a lock.",
             "locks.drift_view:DriftDocument",
         ),
-        "diff": VerbEntry("Compare", "locks.lock_command:diff", "Compare prompts.", "locks.drift_view:DriftDocument"),
+        "diff": VerbEntry("Compare", "lock_command:diff", "Compare prompts.", "locks.drift_view:DriftDocument"),
         "same": VerbEntry(
             "Compare", "same_command:same", "Find out whether two models are the same.", "documents:SameDocument"
         ),
@@ -42,5 +42,5 @@ EXTENSION: Final = Extension(
     },
     functions={"check_lock": "locks.functions", "lock": "locks.functions"},
     results={"Drift": "locks.drift"},
-    steps={"may_ask": "locks.lock_command:is_locked"},
+    steps={"may_ask": "lock_command:is_locked"},
 )

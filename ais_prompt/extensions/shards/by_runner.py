@@ -58,10 +58,10 @@ def with_runner(options: Options, name: str | None, *, is_shard: bool) -> Option
 
 
 def preview_shards(run: ModeRun) -> None:
-    """Print what the runner would start, if there is one."""
-    if (named := run.plan.spec.runner) is not None:
-        runner, work, count = _prepared(run)
-        echo(f"\n{counted(count, 'shard')} by {named.type}:\n{runner.preview(work, count)}\n")
+    """Print what the runner would start."""
+    assert run.plan.spec.runner is not None
+    runner, work, count = _prepared(run)
+    echo(f"\n{counted(count, 'shard')} by {run.plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
 
 
 def run_by_runner(run: ModeRun) -> int:

@@ -10,12 +10,12 @@ from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.modes import DividedRun, ModeRun
 from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
-from ais_prompt.extensions.shards.by_runner import preview_shards, run_by_runner, with_runner
 from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from ais_prompt.config import Options
     from ais_prompt.plan import Plan
     from ais_prompt.store import RunFolder
     from ais_prompt.types import RunSpec
@@ -28,21 +28,37 @@ NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 def divided(session: Session) -> DividedRun:
     """Return how the shards of a run ask it."""
     return DividedRun(
-        options=partial(with_runner, name=session.runner, is_shard=session.shard is not None),
+        options=partial(_options, session),
         tasks=partial(tasks_of_shard, session.shard, session.reuse),
-        preview=preview_shards,
+        preview=_preview,
         run=_run,
     )
 
 
-def _run(run: ModeRun, gate_values: Mapping[str, Any]) -> int | None:
-    from ais_prompt.verbs import check_retry
+def _options(session: Session, options: Options) -> Options:
+    if session.shard is None and session.runner is None:
+        return options
+    from ais_prompt.extensions.shards.by_runner import with_runner
 
+    return with_runner(options, session.runner, is_shard=session.shard is not None)
+
+
+def _preview(run: ModeRun) -> None:
+    if run.plan.spec.runner is not None:
+        from ais_prompt.extensions.shards.by_runner import preview_shards
+
+        preview_shards(run)
+
+
+def _run(run: ModeRun, gate_values: Mapping[str, Any]) -> int | None:
     session, runner = run.session, run.plan.spec.runner
     if session.shard is not None:
         refuse_scores_of_shard(session.mode, gate_values)
         return run_shard(run.plan, session, session.shard, debug=run.debug)
     if runner is not None and session.mode in ("all", "infer"):
+        from ais_prompt.extensions.shards.by_runner import run_by_runner
+        from ais_prompt.verbs import check_retry
+
         check_retry(session, runner)
         return run_by_runner(run)
     return None

@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.cli.options import SOURCE_NAMES, given_words, shown_command
 from ais_prompt.cli.run import run
-from ais_prompt.extensions.evidence.locks.lock_command import lock_command
+from ais_prompt.extensions.evidence.lock_command import lock_command
 
 GIVEN = [
     ["eval.py"],

@@ -105,11 +105,11 @@ def show_drift(drift: Drift) -> None:
 
 def is_locked(plan: Plan, options: Mapping[str, Any]) -> bool:
     """Return whether the prompts equal the lock that ``run --locked`` names; if not, print what changed."""
-    from ais_prompt.extensions.evidence.locks.prompt_lock import find_drift, prompt_lock_path
-
     lock_file = options.get("lock_file")
     if not (options.get("locked") or lock_file):
         return True
+    from ais_prompt.extensions.evidence.locks.prompt_lock import find_drift, prompt_lock_path
+
     ctx = click.get_current_context()
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)
