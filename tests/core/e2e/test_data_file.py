@@ -127,7 +127,7 @@ def test_without_an_answer_init_names_the_option(folder: Path) -> None:
     assert (done.returncode, "standard input has no answer; give --model" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "score", "serve"])
+@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "score"])
 def test_help_shows_the_first_options_and_help_all_the_others(verb: str) -> None:
     shown = [one for one in main.verbs()[verb].params if not getattr(one, "hidden", False)]
     options = [name for parameter in shown for name in parameter.opts if name.startswith("--")]

@@ -104,3 +104,10 @@ def test_the_state_of_a_run_is_shown_and_what_to_do_next(project: Project, name:
         assert text in done.stdout
     for text in absent:
         assert text not in done.stdout
+
+
+def test_a_run_without_shards_has_a_status(project: Project) -> None:
+    assert project.run("run", "eval.py").returncode == 0
+    found = json.loads(project.run("status", "eval", "--json").stdout)
+    assert (found["shards"], Path(found["folder"]).parent.name) == ([], "eval")
+    assert "it has no shards" in found["lines"][-1]

@@ -125,12 +125,6 @@ def test_wrong_words_have_a_document(folder: Path, words: tuple[str, ...], said:
     assert error["fix"].endswith(f"{words[0]} --help")
 
 
-def test_a_run_without_shards_has_a_status(folder: Path) -> None:
-    found = document(folder, "status", "eval")
-    assert (found["shards"], Path(found["folder"]).parent.name) == ([], "eval")
-    assert "it has no shards" in found["lines"][-1]
-
-
 def test_a_check_has_all_faults_or_all_remarks(folder: Path) -> None:
     found = document(folder, "check", "eval.py")
     assert (found["models"], found["datasets"], found["errors"]) == (1, 1, [])
