@@ -12,8 +12,9 @@ import importlib
 import warnings
 from typing import Any
 
-from ais_prompt import moved as _moved  # noqa: F401  # old names of modules work from now on
+from ais_prompt import moved as _moved
 from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.extension import all_of as _all_of
 from ais_prompt.names import HOMES, MODULES
 
 __version__ = "0.1.0"
@@ -21,6 +22,9 @@ __version__ = "0.1.0"
 # Since Python 3.12, to parse a text prints a warning with parts of the text for each unknown escape, such as `\d`.
 # What is parsed without a file name are configs, which may hold secrets, and data and answers with any characters.
 warnings.filterwarnings("ignore", category=SyntaxWarning, module="<unknown>")
+
+# From now on old names of modules work.
+_moved.MOVED.update(_all_of("moved"))
 
 _KINDS = {name: kind for kind in PARTS for name in public_names(kind)}
 

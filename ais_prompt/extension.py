@@ -287,6 +287,7 @@ class Extension(NamedTuple):
         steps: step → ``module:name`` of its function.
         functions: functions that ``ais_prompt`` offers → the module of each.
         results: what they return, offered too → the module of each.
+        moved: old name of a module → the module in this package that has its place; empty for the package.
         metrics: names of the metrics of its step ``known_values``, which gates can limit.
     """
 
@@ -309,6 +310,7 @@ class Extension(NamedTuple):
     steps: Mapping[Step, str] = {}
     functions: Mapping[str, str] = {}
     results: Mapping[str, str] = {}
+    moved: Mapping[str, str] = {}
     metrics: Sequence[str] = ()
 
     def at(self, package: str) -> Extension:
@@ -319,7 +321,7 @@ class Extension(NamedTuple):
         """
 
         def full(homes: Mapping[Any, str]) -> dict[Any, str]:
-            return {name: f"{package}.{home}" for name, home in homes.items()}
+            return {name: f"{package}.{home}".rstrip(".") for name, home in homes.items()}
 
         def full_sections(entries: Mapping[str, SectionEntry]) -> dict[str, SectionEntry]:
             return {name: entry._replace(home=f"{package}.{entry.home}") for name, entry in entries.items()}
@@ -340,6 +342,7 @@ class Extension(NamedTuple):
             files={name: entry.at(package) for name, entry in self.files.items()},
             functions=full(self.functions),
             results=full(self.results),
+            moved=full(self.moved),
             logs=full(self.logs),
             exporters=full(self.exporters),
             gates={name: gate.at(package) for name, gate in self.gates.items()},

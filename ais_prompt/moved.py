@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
-MOVED: Final = {
+MOVED: Final[dict[str, str]] = {
     "ais_prompt.chat": "ais_prompt.prompts",
     "ais_prompt.models.wires.anthropic": "ais_prompt.models",
     "ais_prompt.models.wires.openai.openai_models": "ais_prompt.models",
@@ -21,7 +21,7 @@ MOVED: Final = {
     "ais_prompt.retrievers": "ais_prompt.data",
     "ais_prompt.shards": "ais_prompt.plan",
 }
-"""Old name of a module or package → its name now."""
+"""Old name of a module or package → its name now; the package adds those that moved into extensions."""
 
 
 def home_of(name: str) -> str | None:

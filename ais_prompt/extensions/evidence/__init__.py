@@ -42,5 +42,6 @@ EXTENSION: Final = Extension(
     },
     functions={"check_lock": "locks.functions", "lock": "locks.functions"},
     results={"Drift": "locks.drift"},
+    moved={"ais_prompt.locks": "locks"},
     steps={"may_ask": "lock_command:is_locked"},
 )

@@ -25,4 +25,10 @@ EXTENSION: Final = Extension(
         "evaluators": {"code": "HumanEvalEvaluator", "pass at k": "HumanEvalEvaluator"},
         "postprocessors": {"code": "humaneval_postprocess_v2", "python": "humaneval_postprocess_v2"},
     },
+    moved={
+        "ais_prompt.evaluators.code": "",
+        "ais_prompt.inferencers.agent": "agent",
+        "ais_prompt.inferencers.react": "react",
+        "ais_prompt.sandbox": "sandbox",
+    },
 )
