@@ -20,6 +20,7 @@ from ais_prompt.plan import read_spec
 from ais_prompt.registry import READERS
 from tests.extensions.benchmarks.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli
+from tests.support.logged import own_messages
 
 MOST_DATASETS = 5
 """Subjects of one config that are run."""
@@ -91,7 +92,7 @@ def test_a_config_scores_what_its_sample_says(
             quiet=True,
             allow_code_execution=name in SANDBOXED,
         )
-    assert not caplog.records, [record.getMessage() for record in caplog.records]
+    assert own_messages(caplog) == []
     main: dict[str, float | None] = {}
     for row in done.rows:
         main.setdefault(row.dataset, None if row.score is None else round(100 * row.score, 1))

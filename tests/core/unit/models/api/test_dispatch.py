@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models import Attempt, Limits, Retry
 from ais_prompt.types import Completion, Failure, Usage
+from tests.support.logged import own_messages
 from tests.support.simulated import SimulatedServer, VirtualLoop, asks, converse, dispatcher_of, in_no_time
 
 LIMITS = Limits(max_concurrency=4)
@@ -47,7 +48,7 @@ def test_the_least_loaded_replica_is_asked_next() -> None:
 def test_one_server_needs_no_name(caplog: pytest.LogCaptureFixture) -> None:
     answers, _ = hold([SimulatedServer("a")], singles(3))
     assert {answer.replica for [answer] in answers.values()} == {""}
-    assert not caplog.records
+    assert own_messages(caplog) == []
 
 
 @pytest.mark.parametrize(
