@@ -95,8 +95,8 @@ from ais_prompt.extensions.benchmarks.visual import RelaxedAccuracyEvaluator as 
 from ais_prompt.extensions.benchmarks.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
 from ais_prompt.extensions.benchmarks.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
 from ais_prompt.extensions.evidence.locks.drift import Drift as Drift
-from ais_prompt.extensions.evidence.locks.functions import check_lock as check_lock
-from ais_prompt.extensions.evidence.locks.functions import lock as lock
+from ais_prompt.extensions.evidence.locks.for_programs import check_lock as check_lock
+from ais_prompt.extensions.evidence.locks.for_programs import lock as lock
 from ais_prompt.extensions.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.logs.rules import logged_letters as logged_letters

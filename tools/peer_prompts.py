@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import LoadedConfig, Options, compose_config
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan import Plan, Task, read_spec
 from ais_prompt.processes import Worker, WorkerDied

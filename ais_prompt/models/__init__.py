@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from ais_prompt.models.api.attempt import WireFormat, read_reply
     from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
-    from ais_prompt.models.api.failures import (
-        BROKEN,
-        ended,
-        http_failure,
-        option_hint,
-        read_retry_after,
-        server_words,
-    )
     from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
     from ais_prompt.models.api.log_probs import (
         EMPTY,
@@ -55,6 +47,14 @@ if TYPE_CHECKING:
     from ais_prompt.models.api.outage import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
     from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
     from ais_prompt.models.api.responses import RESPONSES, ResponseStream
+    from ais_prompt.models.api.server_words import (
+        BROKEN,
+        ended,
+        http_failure,
+        option_hint,
+        read_retry_after,
+        server_words,
+    )
     from ais_prompt.models.api.stream import StreamReader
     from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.api.written_replies import (

@@ -7,7 +7,6 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
-    from ais_prompt.types.entry import REQUIRED, Argument, Entry
     from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
     from ais_prompt.types.key import (
         NEEDED,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
+    from ais_prompt.types.reference_entry import REQUIRED, Argument, Entry
     from ais_prompt.types.request import (
         BATCH_TIER,
         ChatMessage,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.extensions.agents.agent_endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.asked_model import make_asked
-from ais_prompt.extensions.agents.endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
 from ais_prompt.extensions.agents.sample_session import AgentSession
 from ais_prompt.inferencers import ends_task, failure_of

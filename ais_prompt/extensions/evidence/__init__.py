@@ -40,7 +40,7 @@ EXTENSION: Final = Extension(
             version=1,
         ),
     },
-    functions={"check_lock": "locks.functions", "lock": "locks.functions"},
+    functions={"check_lock": "locks.for_programs", "lock": "locks.for_programs"},
     results={"Drift": "locks.drift"},
     moved={"ais_prompt.locks": "locks"},
     steps={"may_ask": "lock_command:is_locked"},

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs.conversations import SeenTurn, requests_in
+from ais_prompt.extensions.logs.agent_requests import SeenTurn, requests_in
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import completion_of, decoding_of, number_of
 from ais_prompt.extensions.logs.tau_bench import (

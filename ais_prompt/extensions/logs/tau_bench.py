@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs.conversations import SeenTurn, requests_in
+from ais_prompt.extensions.logs.agent_requests import SeenTurn, requests_in
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import completion_of, number_of, text_and_reasoning
 from ais_prompt.metrics import pass_hat_k

@@ -75,11 +75,11 @@ EXTENSION: Final = Extension(
     packages=("opencompass", "ais_bench_benchmark"),
     steps={
         "command_line": "command_line:as_written_here",
-        "config_trees": "packages:config_trees",
+        "config_trees": "peer_packages:config_trees",
         "find_data": "data_path:places_of_data",
         "foreign_name": "foreign_names:foreign_name",
         "shown": "after_scores:print_after_scores",
-        "source": "entry:with_own_file",
-        "translate": "entry:translated",
+        "source": "foreign_config:with_own_file",
+        "translate": "foreign_config:translated",
     },
 )

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from ais_prompt.config import load_config, resolve_data_path
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.extensions.peers.parts import LENGTH, NO_EFFECT, Translation
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.utils import parse_text
 
 ENDINGS: Final = (".jsonl", ".csv")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.config import expand
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 
 CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 """Environment variables that name a folder of data, in the order in which they are looked up."""

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.packages import config_trees, peer_of
+from ais_prompt.extensions.peers.peer_packages import config_trees, peer_of
 from ais_prompt.utils import installed
 
 OUR_NAMES: Final = {

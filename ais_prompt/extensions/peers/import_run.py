@@ -15,10 +15,10 @@ from ais_prompt.checks import checked_for_scoring
 from ais_prompt.config import LoadedConfig, Options, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
+from ais_prompt.extensions.peers.imported_verdicts import keep_verdicts
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.extensions.peers.verdicts import keep_verdicts
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
 from ais_prompt.plan import Plan, Task, is_code, record_of
 from ais_prompt.postprocess import calls_as_text

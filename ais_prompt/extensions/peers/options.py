@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from ais_prompt.cli.verb import folders_option
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 
 PEER_PATH: Final = folders_option(
     "--peer-path", PEER_FOLDERS, "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."

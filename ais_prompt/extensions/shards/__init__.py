@@ -19,13 +19,13 @@ EXTENSION: Final = Extension(
     verbs={
         "merge": VerbEntry(
             "Ask",
-            "commands:merge",
+            "shard_verbs:merge",
             "Put the answers of shards together.",
             "documents:MergeDocument",
         ),
-        "serve": VerbEntry("Ask", "commands:serve", "Start servers that all shards share."),
+        "serve": VerbEntry("Ask", "shard_verbs:serve", "Start servers that all shards share."),
         "status": VerbEntry(
-            "Ask", "commands:status", "Show how far the shards of a run are.", "documents:StatusDocument"
+            "Ask", "shard_verbs:status", "Show how far the shards of a run are.", "documents:StatusDocument"
         ),
     },
     steps={

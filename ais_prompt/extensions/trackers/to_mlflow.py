@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ais_prompt.extensions.trackers.ending import TrackedRun
 from ais_prompt.extensions.trackers.options import TrackSpec
+from ais_prompt.extensions.trackers.tracked_run import TrackedRun
 
 
 def send(run: TrackedRun, options: TrackSpec) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ais_prompt.extensions.trackers.ending import TrackedRun
 from ais_prompt.extensions.trackers.options import TrackSpec
+from ais_prompt.extensions.trackers.tracked_run import TrackedRun
 
 
 def send(run: TrackedRun, options: TrackSpec) -> None:

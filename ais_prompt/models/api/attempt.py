@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError, PartError
 from ais_prompt.models.api.asking import Attempt, Dispatcher
-from ais_prompt.models.api.failures import (
+from ais_prompt.models.api.server_words import (
     address_hint,
     http_failure,
     option_hint,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.models.api.effort import chat_effort
-from ais_prompt.models.api.failures import ended
+from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.token_choices import chat_token_fields, tokens_of
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from ais_prompt.errors import ModelError
 from ais_prompt.models.api.asking import Attempt, Once
 from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint
-from ais_prompt.models.api.failures import read_retry_after
 from ais_prompt.models.api.log_probs import (
     EMPTY,
     TOP,
@@ -25,6 +24,7 @@ from ais_prompt.models.api.log_probs import (
     single_token,
     whole,
 )
+from ais_prompt.models.api.server_words import read_retry_after
 from ais_prompt.models.likelihood_completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.model_options import MaxTokensField
 from ais_prompt.models.tokenizer import estimate_tokens

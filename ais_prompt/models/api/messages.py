@@ -20,8 +20,8 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
 from ais_prompt.models.api.effort import message_effort
-from ais_prompt.models.api.failures import ended
 from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, read_json, text_of, token_count
 from ais_prompt.models.flat_options import SamplingOption

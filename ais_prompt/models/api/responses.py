@@ -15,7 +15,7 @@ from msgspec import Struct
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import chat_messages, usage_of
 from ais_prompt.models.api.effort import response_effort
-from ais_prompt.models.api.failures import ended, reported_failure
+from ais_prompt.models.api.server_words import ended, reported_failure
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of
 from ais_prompt.models.model_options import Wire

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.models.api.failures import reported_failure, server_words
+from ais_prompt.models.api.server_words import reported_failure, server_words
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.types import Completion, Failure
 

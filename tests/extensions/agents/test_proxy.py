@@ -12,7 +12,7 @@ import aiohttp
 import openai
 import pytest
 
-from ais_prompt.extensions.agents.endpoint import AgentEndpoint
+from ais_prompt.extensions.agents.agent_endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, read_chat, read_messages, read_responses
 from ais_prompt.extensions.agents.proxy import Proxy
 from ais_prompt.extensions.agents.sample_limits import SampleLimits

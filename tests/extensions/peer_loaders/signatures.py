@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, TypeAlias
 
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.extensions.peers.table import PEERS, ROWS
 from tests.support.peer_keys import TABLE, Outcome, config_with, outcome, value_of
 

@@ -8,7 +8,7 @@ import posixpath
 import pytest
 
 from ais_prompt.extensions.peers.data_path import LOCAL_PATHS
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 
 pytestmark = pytest.mark.skipif(
     peer_package("opencompass") is None, reason="OpenCompass is not there; see AISPROMPT_PEER_PATH"

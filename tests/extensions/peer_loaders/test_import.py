@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from tests.extensions.peer_loaders.their_runs import TIME
 from tests.support.cli import run_cli
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.extensions.peers.table import PEERS
 from tests.extensions.peer_loaders.signatures import signatures
 from tests.support.peer_keys import KEYS

@@ -21,7 +21,7 @@ import pytest
 from ais_prompt.errors import MissingExtra
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.parts import PeerDataset
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from tests.extensions.benchmarks.layouts.samples import CASES
 from tests.extensions.peer_loaders.samples import AISBENCH, OPENCOMPASS, SAMPLES
 from tools.peer_configs import CONFIGS

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from tests.support.peer_flags import FLAGS
 
 PARSERS = {"opencompass": "cli/main.py", "ais_bench": "benchmark/cli/argument_parser.py"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from tools.peer_configs import CONFIGS
 from tools.peer_prompts import compared
 

@@ -20,8 +20,8 @@ from ais_prompt.evaluators import AnswerBatch, make_evaluator
 from ais_prompt.extensions.peers.code.calls import PostprocessCall
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.session import call_peer
-from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.extensions.peers.parts import Translation
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.extensions.peers.table import PEERS, find_row
 from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
 from ais_prompt.extensions.peers.table.parts import POSTPROCESSORS as FUNCTIONS

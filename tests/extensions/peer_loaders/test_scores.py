@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.errors import MissingExtra
 from ais_prompt.evaluators import AnswerBatch
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 
 SCORES = json.loads((Path(__file__).parents[2] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ais_prompt.extensions.peers.code.importing import install_finders, resolve
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from tools.peer_side import PeerModel, model_class
 
 CHAT: Final = PeerModel(

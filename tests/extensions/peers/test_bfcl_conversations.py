@@ -14,7 +14,7 @@ import pytest
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.calls import CompareCall, Scenario, SimulateCall
 from ais_prompt.extensions.peers.code.simulated import refusal
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 from ais_prompt.extensions.peers.simulated_calls import MOST_STEPS, python_calls
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Completion, Request, prompt_to_json

@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.config import compose_config, find_shipped, match_shipped, search_configs, shipped_root
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 
 
 def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.extensions.peers.entry import is_native
+from ais_prompt.extensions.peers.foreign_config import is_native
 from ais_prompt.extensions.peers.table import peer_part
 from ais_prompt.extensions.peers.translate import translate
 from tests.support.servers import ROOT

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 from ais_prompt.extensions.perf.aisbench import AisbenchStage, aisbench_tables
 from ais_prompt.extensions.perf.exchange import Exchange, offsets_of
 

@@ -26,7 +26,7 @@ from msgspec import Struct
 from ais_prompt.extensions.peers.code.data import MODULES as RELEASE_MODULES
 from ais_prompt.extensions.peers.code.data import find_data, load_release
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
-from ais_prompt.extensions.peers.packages import peer_package
+from ais_prompt.extensions.peers.peer_packages import peer_package
 
 REGISTRY_MODULES: Final = {"opencompass.registry": "opencompass", "ais_bench.benchmark.registry": "ais_bench"}
 """Module with the registries of a peer → package of the peer."""

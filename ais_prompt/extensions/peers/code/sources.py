@@ -7,7 +7,7 @@ from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS, peer_package
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS, peer_package
 
 DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_benchmark"}
 """Package of a peer → the distribution that pip installs."""

@@ -59,7 +59,7 @@ from ais_prompt.extensions.peers.code.running import (
     score_judged,
 )
 from ais_prompt.extensions.peers.code.simulated import compare, simulate
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 from ais_prompt.parts import exception_line, users_line
 from ais_prompt.processes import serve
 from ais_prompt.utils import install_command

@@ -19,7 +19,7 @@ from ais_prompt.extensions.peers.code.calls import LoadCall, read_table, write_r
 from ais_prompt.extensions.peers.code.data import find_data as find_peer_data
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset, peer_postprocessor
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 from tests.support.peer_package import write_peer
 
 pytestmark = pytest.mark.process

@@ -10,7 +10,7 @@ import pytest
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.parts import PeerRetriever
-from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 from ais_prompt.types import Sample
 from tests.support.peer_package import write_peer
 
