@@ -23,11 +23,10 @@ from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
 from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
 
-from mmengine.registry import Registry
-
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.mmengine_door import Registry
 from ais_prompt.parts import (
     GuardedPart,
     defined_at,

@@ -21,11 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Final
 
-import mmengine.config.config as mmengine_config
-import mmengine.config.utils as mmengine_utils
-
 from ais_prompt.config.locate import shipped_root
 from ais_prompt.errors import ConfigError
+from ais_prompt.mmengine_door import mmengine_config, mmengine_utils
 from ais_prompt.steps import first_answer
 
 

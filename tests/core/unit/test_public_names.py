@@ -85,6 +85,14 @@ def test_importing_every_part_imports_nothing_heavy() -> None:
     assert not loaded(f"from ais_prompt import {names}") & HEAVY
 
 
+@pytest.mark.process
+def test_reading_configs_leaves_the_cache_of_yapf_alone() -> None:
+    assert "yapf" not in loaded("import ais_prompt.config.load, ais_prompt.registry")
+    assert "yapf" in loaded(
+        "from ais_prompt.mmengine_door import Config; assert Config({'a': 1}).pretty_text == 'a = 1\\n'"
+    )
+
+
 def test_modules_that_have_moved_have_their_old_names() -> None:
     moved = {**MOVED, "ais_prompt.chat.role_templates": "ais_prompt.prompts.role_templates"}
     for old, new in moved.items():
