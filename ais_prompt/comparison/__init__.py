@@ -48,13 +48,12 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.differences import (
         Difference,
         adjusted,
-        differences_together,
         intervals_together,
         mean_differences,
         model_differences,
         score_difference,
     )
-    from ais_prompt.comparison.document import CompareDocument, comparison_json, together_json
+    from ais_prompt.comparison.document import comparison_json, together_json
     from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.paired_runs import (
         RunComparison,

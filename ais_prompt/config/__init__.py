@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
     from ais_prompt.config.dataset_prompts import name_of_prompt
     from ais_prompt.config.differing import differing_values
-    from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
+    from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders
     from ais_prompt.config.key_tables import KeyTable, keys_of
     from ais_prompt.config.keys import (
         CONFIG,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         READER,
         ROLE_TEMPLATE,
         SUMMARIZER,
-        TABLES,
         TEMPLATE,
         TURN,
         SummarizerKeys,

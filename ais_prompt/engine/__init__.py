@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.engine.asked_rows import NO_VALUE, Numbering, shown_gap
+    from ais_prompt.engine.asked_rows import Numbering
     from ais_prompt.engine.conversations import (
         LONGEST_NAME,
         EarlierAnswers,

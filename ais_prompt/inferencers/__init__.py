@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         PerformsRequests,
         Preview,
         RepeatingInferencer,
-        with_fields,
     )
     from ais_prompt.inferencers.containment import (
         RAISED,

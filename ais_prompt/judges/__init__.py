@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.judges.krippendorff import ALPHA, Level, agreement, krippendorff_alpha
     from ais_prompt.judges.questions import (
-        JudgedAnswer,
         JudgeQuestions,
         Question,
         batch_question_id,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         judge_fields,
         judge_prompt,
         pair_fields,
-        parts_of,
         question_id,
         questions_about,
         shown_answer,

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
-    from ais_prompt.metrics.simultaneous import Simultaneous, critical_of, max_t
+    from ais_prompt.metrics.simultaneous import critical_of, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,
         counted_f1,

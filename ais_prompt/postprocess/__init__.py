@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         plain_number,
         to_decimal,
     )
-    from ais_prompt.postprocess.numerals import DIGITS, inside_numeral, plain_digits
+    from ais_prompt.postprocess.numerals import inside_numeral
     from ais_prompt.postprocess.phrases import (
         bbh_freeform_postprocess,
         extract_non_reasoning_content,

@@ -16,23 +16,11 @@ if TYPE_CHECKING:
         mark_changes,
     )
     from ais_prompt.preview.change_titles import changes_title, readable
-    from ais_prompt.preview.marks import BETWEEN_SHOTS, Kind, Origin, Span
-    from ais_prompt.preview.origins import Origins, find_origins, unmarked
-    from ais_prompt.preview.preview import (
-        GOLD_TITLES,
-        GoldSent,
-        PromptView,
-        Token,
-        preview_sample,
-        previews,
-        request_line,
-    )
+    from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
+    from ais_prompt.preview.origins import Origins, find_origins
+    from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, preview_sample, previews, request_line
     from ais_prompt.preview.prompt_differences import (
-        END,
         LEAST_ALIKE,
-        MARK,
-        START,
-        TURN,
         Hunk,
         Parts,
         PromptLock,

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     )
     from ais_prompt.report.tally import MANY, EndpointView, RunTally, Tally, duration
     from ais_prompt.report.web.assets import asset, finite_json
-    from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
+    from ais_prompt.report.web.breakdown import MOST_GROUPS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import STATES, SampleIndex, json_text
     from ais_prompt.report.web.judgements import Judgement, judgement_places, read_judgements
-    from ais_prompt.report.web.overview import distributions, overview
+    from ais_prompt.report.web.overview import overview
     from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
     from ais_prompt.report.web.prompt_page import (
         prompt_html,

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.scoring.score import (
         SampleScores,
-        check_answers,
         check_stored,
         isolation_of,
         sample_scores,
@@ -48,12 +47,8 @@ if TYPE_CHECKING:
         UNUSABLE_GOLD,
         Scorer,
         composed,
-        failure_kind,
-        place_of,
-        scoring,
     )
-    from ais_prompt.scoring.scorers import scorer_of
-    from ais_prompt.scoring.unchanged import score_what_changed, scoring_stamp
+    from ais_prompt.scoring.unchanged import score_what_changed
     from ais_prompt.scoring.worker import Scored, answers_to_judge, has_own_parts, read_values
 else:
     __getattr__, __dir__ = offered(__name__)

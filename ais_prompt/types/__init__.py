@@ -8,18 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
     from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
-    from ais_prompt.types.key import (
-        NEEDED,
-        Amount,
-        Count,
-        Key,
-        Text,
-        as_list,
-        number_of_gpus,
-        printable,
-        split_names,
-        template_text,
-    )
+    from ais_prompt.types.key import NEEDED, Count, Key, Text, as_list, number_of_gpus, printable
     from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.reference_entry import REQUIRED, Argument, Entry

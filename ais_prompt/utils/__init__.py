@@ -24,14 +24,7 @@ if TYPE_CHECKING:
         read_regular,
         split_sheet,
     )
-    from ais_prompt.utils.hub import (
-        HUB,
-        MAX_PAGES,
-        REMEMBERED_SECONDS,
-        SLOW_SECONDS,
-        guard_hub,
-        lookup,
-    )
+    from ais_prompt.utils.hub import HUB, REMEMBERED_SECONDS, SLOW_SECONDS, guard_hub, lookup
     from ais_prompt.utils.json import (
         DECODER,
         MOST_LEVELS,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         with_found_models,
     )
     from ais_prompt.verbs.run_document import RunDocument, TaskEstimate, task_estimates
-    from ais_prompt.verbs.run_session import FailureLimit, RunMode, Session
+    from ais_prompt.verbs.run_session import FailureLimit, Session
     from ais_prompt.verbs.task_end import task_ends
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,20 @@ def test_what_a_room_offers_is_in_it_and_no_file_hides_it() -> None:
         assert {home for home in homes(room).values() if not home.startswith(room)} <= {"typing", "ais_prompt.rooms"}
         # Once a file is imported it takes the place of a name that it shares.
         assert not homes(room).keys() & {path.stem for path in folder.iterdir()}
+
+
+def test_a_room_offers_what_is_used_outside_of_it() -> None:
+    root = PACKAGE.parent
+    outside = [
+        file for folder in ("ais_prompt", "bench", "tests", "tools", "docs") for file in (root / folder).rglob("*.*")
+    ]
+    texts = {file: file.read_text("utf-8") for file in outside if file.suffix in (".py", ".md", ".ipynb")}
+    for room in sorted(ROOMS):
+        folder = MODULES[room].parent
+        text = "\n".join(text for file, text in texts.items() if not file.is_relative_to(folder))
+        listed = re.findall(rf"from {room} import (\([^)]*\)|[^\n]*)|{room}[.:](\w+)", text)
+        used = set(re.findall(r"\w+", " ".join(chain.from_iterable(listed))))
+        assert not homes(room).keys() - used - HOMES.keys() - {"offered", "TYPE_CHECKING"}, room
 
 
 def test_circles_are_found() -> None:

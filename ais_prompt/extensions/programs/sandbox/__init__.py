@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         CheckedProgram,
         Evaluation,
         Outcome,
-        Task,
         evaluate_program,
         run_program,
     )
