@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.benchmarks.layouts.function_calls import as_tool
+from ais_prompt.extensions.benchmarks.layouts.bfcl_questions import as_tool
 from tests.core.e2e.project import Project, read_lines
 from tests.support.old_runs import write_old_run
 from tests.support.packages import needs_extension

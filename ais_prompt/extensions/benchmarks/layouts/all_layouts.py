@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts import exact, function_calls, language_tasks, multiple_choice, reading
+from ais_prompt.extensions.benchmarks.layouts import bfcl_questions, exact, language_tasks, multiple_choice, reading
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
@@ -15,5 +15,5 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
     **reading.LAYOUTS,
     **language_tasks.LAYOUTS,
     **reading.LONG_TEXTS,
-    **function_calls.LAYOUTS,
+    **bfcl_questions.LAYOUTS,
 }
