@@ -48,7 +48,9 @@ _TRIED: Final = 20
 """Different golds that a scorer is tried on."""
 _LABEL_NAMES: Final = late(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
 _CODE: Final = late(r"[-+]?0\d+")
-"""Digits that are a code: 007 is not 7."""
+"""Digits that are a code: 00701 is not 701."""
+_THREE_DIGITS: Final = late(r"\d{3}")
+"""An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
 _LETTER: Final = late(r"\W*([A-J])\W*")
 
@@ -205,7 +207,10 @@ def _number(golds: Golds) -> Scoring | None:
         return None
     if texts and all((box := last_boxed(text)) and to_decimal(box) is not None for text in texts):
         return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", "math_postprocess_v2")
-    if texts and all(to_decimal(text) is not None and not _CODE.fullmatch(text.strip()) for text in texts):
+    codes = any(_CODE.fullmatch(text.strip()) for text in texts)
+    if codes and not all(_THREE_DIGITS.fullmatch(text.strip()) for text in texts):
+        return None
+    if texts and all(to_decimal(text) is not None for text in texts):
         return _scoring("Gsm8kEvaluator", "gsm8k_postprocess")
     return None
 
@@ -246,7 +251,7 @@ KINDS: Final = (
     GoldKind("letters", "the letters of several options", ("AC",), _letters, "The correct options are %s."),
     GoldKind("object", "an object, equal as JSON", ({"city": "Rome"},), _object, "Here it is:\n```json\n%s\n```"),
     GoldKind("label", "one of few labels", ("positive", "yes", True), _label),
-    GoldKind("number", "a number", ("42", "$1,050", "3,5", "6 + 7 = 13\n#### 13"), _number),
+    GoldKind("number", "a number", ("42", "$1,050", "3,5", "073", "6 + 7 = 13\n#### 13"), _number),
     GoldKind("date", "a date", ("2024-05-01", "May 1, 2024"), _date, "That was on %s."),
     GoldKind(
         "formula",

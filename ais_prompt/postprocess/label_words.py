@@ -8,7 +8,8 @@ for a label that
 - begins the answer, before a punctuation mark: "No, there is no doubt",
 - or is the only one after the last conclusion: "Good acting, bad plot. Overall, negative".
 
-An answer that is nothing but True or False is yes or no, if those are the labels.
+An answer that is nothing but True or False is yes or no, if those are the labels. Where the labels are true and false,
+and an answer names neither, its yes or no is read: "Yes, it is."
 """
 
 from __future__ import annotations
@@ -109,6 +110,9 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
     if not found and (answer := _TRUTH.fullmatch(source.text)) and {"yes", "no"} <= set(patterns.names):
         name = patterns.names["yes" if answer[1].casefold() == "true" else "no"]
         return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
+    if not found and {"true", "false"} <= set(patterns.names) and (verdict := label_postprocess(text, ("yes", "no"))):
+        name = patterns.names["true" if verdict == "yes" else "false"]
+        return Extraction(name, "yes or no for true or false", verdict.reading.start, verdict.reading.end)
     if len(different) != 1 or not found[-1].text:
         return None
     return found[-1].extraction(source)
