@@ -71,7 +71,7 @@ python-%:
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/core/conformance \
-		$(addprefix tests/core/unit/,cli config evaluators models prompts data locks report store utils) \
+		$(addprefix tests/core/unit/,cli config evaluators models prompts data report store utils) \
 		tests/core/e2e/test_run.py tests/core/e2e/test_api.py
 
 # New counterexamples for the properties, in every call others, and all combinations of the grids; how to repeat it is
