@@ -85,6 +85,13 @@ def test_the_wheel(tmp_path: Path, committed: set[str]) -> None:
     assert files == wanted | {f"ais_prompt/{file}" for file in committed if file.startswith("configs/")}
 
 
+def test_the_makefile_names_folders_of_tests_that_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    [(start, names)] = re.findall(r"\$\(addprefix (tests/\S+),(.+)\)", makefile)
+    named = re.findall(r"(?<!\S)tests/[\w/.]+", makefile.replace(start, "")) + [start + name for name in names.split()]
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_the_versions_of_python_that_are_tried_are_those_that_are_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
