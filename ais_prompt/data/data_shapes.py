@@ -35,12 +35,13 @@ ANSWERS: Final = (
     *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "final_answer", "ground_truths"),
     *("groundtruth", "targets", "references", "expected_response", "response", "completion", "labels", "class"),
     *("sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
-    *("possible_answers", "mc_answer"),
+    *("possible_answers", "mc_answer", "assistant"),
     *("答案", "标准答案", "参考答案", "正确答案", "正确选项", "回答", "输出", "标签", "情感", "结果", "解答"),
 )
 CONTEXTS: Final = (
     *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
     *("contexts", "retrieved_contexts", "reference_contexts", "premise", "instruction", "body"),
+    *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
 OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
@@ -61,11 +62,24 @@ NO_CONTENT: Final = (
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
-    *("choice", "mc1_targets", "选项", "候选", "备选"),
+    *("choice", "mc1_targets", "target_scores", "选项", "候选", "备选"),
 )
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
-INSIDE: Final = ("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc")
+INSIDE: Final = (
+    "vars",
+    "inputs",
+    "outputs",
+    "input",
+    "question",
+    "example",
+    "fields",
+    "item",
+    "data",
+    "row",
+    "doc",
+    "reward_model",
+)
 """Columns whose objects hold the columns, in datasets of tests and traces."""
 _WRONG: Final = late(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
 _LETTERED: Final = late(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
@@ -165,7 +179,11 @@ def _is_chat(value: Any) -> bool:
 def _inside(look: Look) -> Found | None:
     objects = [name for name in look.names if look.holds(name, lambda value: isinstance(parsed(value), Mapping))]
     named = [name for name in objects if plain_name(name) in INSIDE]
-    holds: Mapping[str, Sequence[str]] = {"outputs": ANSWERS, "question": (*QUESTIONS, *OPTION_LISTS)}
+    holds: Mapping[str, Sequence[str]] = {
+        "outputs": ANSWERS,
+        "reward_model": ANSWERS,
+        "question": (*QUESTIONS, *OPTION_LISTS),
+    }
     found = [name for name in named if _keys(look, name) & set(holds.get(plain_name(name), _keys(look, name)))]
     return {"inside": tuple(found)} if found else None
 
@@ -388,7 +406,7 @@ SHAPES: Final = (
         "the columns are keys of an object",
         "columns",
         {"vars": {"question": "2 + 2?", "expected": "4"}},
-        "promptfoo, LangSmith (`inputs`, `outputs`)",
+        "promptfoo, LangSmith (`inputs`, `outputs`), verl (`reward_model`)",
         _inside,
     ),
     Shape(
@@ -420,7 +438,7 @@ SHAPES: Final = (
         "options of which the right one is marked",
         "options",
         {"question": "2 + 2?", "options": [{"text": "3", "correct": False}, {"text": "4", "correct": True}]},
-        "TruthfulQA (`mc1_targets`), quiz tools",
+        "TruthfulQA (`mc1_targets`), BIG-bench (`target_scores`), quiz tools",
         _marked,
     ),
     Shape(

@@ -13,6 +13,7 @@ from typing import IO, Any, Final, Literal, TypeAlias
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.data.workbook import OLE_MAGIC, old_workbook, workbook_kind
 from ais_prompt.errors import DataError
+from ais_prompt.utils import late
 
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "ods"]
 
@@ -29,6 +30,8 @@ _UNPACKED_BY: Final = (
     (257, b"ustar  \0", "tar -xf"),
 )
 """Offset and magic number of archives → what unpacks them."""
+_MARKDOWN: Final = late(r"\s*\|.+\n\s*\|[ :|-]+\|[ \t]*\r?\n")
+"""The header of a table, and the dashes below it."""
 _DOCUMENTS: Final = ("[Content_Types].xml", "mimetype")
 """Members of documents of Office and OpenDocument; those of Apple's programs end with ``.iwa``."""
 
@@ -60,7 +63,7 @@ def format_of(path: Path, stream: IO[bytes], ending: Format | None) -> Format | 
         return _json_format(stream, ending)
     if ending is not None:
         return ending
-    return "parquet" if head.startswith(b"PAR1") else _text_format(head, stream)
+    return "parquet" if head.startswith(b"PAR1") else _text_format(path, head, stream)
 
 
 def _zipped(path: Path, ending: Format | None) -> Format | None:
@@ -84,7 +87,7 @@ def _packed(path: Path, command: str) -> DataError:
     return DataError("the file is an archive, and only .gz is read packed", where=str(path), fix=fix)
 
 
-def _text_format(head: bytes, stream: IO[bytes]) -> Format | None:
+def _text_format(path: Path, head: bytes, stream: IO[bytes]) -> Format | None:
     from ais_prompt.data.csv_rows import guess_delimiter, is_table
 
     encoding = guess_encoding(head)
@@ -93,6 +96,8 @@ def _text_format(head: bytes, stream: IO[bytes]) -> Format | None:
     text = codecs.getincrementaldecoder(encoding)().decode(head)
     if text.lstrip()[:1] in ("{", "["):
         return _json_format(stream, None) if encoding == UTF8 else "json"
+    if _MARKDOWN.match(text):
+        raise DataError("the file is a table of Markdown", where=str(path), fix="save it as CSV UTF-8 or JSON lines")
     is_whole = len(head) < HEAD_BYTES
     delimiter = guess_delimiter(text, is_whole=is_whole)
     return "csv" if delimiter is not None and is_table(text, delimiter, is_whole=is_whole) else None

@@ -294,18 +294,48 @@ def _read_json(path: Path) -> StoredBatches:
 
 
 def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a JSON text: a list of objects, the same under one of `ROW_KEYS`, or an object of columns."""
+    """Return the rows of a JSON text, in any of the forms in which programs write tables."""
     if isinstance(value, dict):
-        value = next((value[key] for key in ROW_KEYS if is_rows(value.get(key))), value)
+        value = _listed_rows(value)
     if is_rows(value):
-        return cast(list[dict[str, Any]], value)
+        return _unnested(value)
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
         return _rows_of_columns(value, path)
     raise DataError(
         f"the JSON text is no table but {_kind(value)}",
         where=str(path),
-        fix='write a list of objects, {"data": [objects]}, or {"column": [values]}',
+        fix='write a list of objects, {"data": [objects]}, {"id": object, ...}, or {"column": [values]}',
     )
+
+
+def _listed_rows(value: dict[str, Any]) -> Any:
+    """Return the rows that an object holds: below a key, each below its id, or as pandas writes them; else itself."""
+    if found := next((value[key] for key in ROW_KEYS if is_rows(value.get(key))), None):
+        return found
+    names, lines = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(lines, list) and all(isinstance(line, list) for line in lines):
+        return [dict(zip(names, line, strict=False)) for line in lines]  # pandas, orient="split"
+    lists = [one for one in value.values() if isinstance(one, list)]
+    if len(lists) == 1 and lists[0] and is_rows(lists[0]):
+        return lists[0]
+    objects = [one for one in value.values() if isinstance(one, dict)]
+    if len(objects) < max(2, len(value)) or not (shared := set.intersection(*map(set, objects))):
+        return value
+    if all(one.keys() == shared and all(map(str.isdecimal, one)) for one in objects):
+        return {name: list(column.values()) for name, column in value.items()}  # pandas, by default
+    return [row if "id" in row else {"id": key, **row} for key, row in value.items()]
+
+
+_NESTED: Final = ("paragraphs", "qas", "qa_pairs")
+"""Columns of lists of objects, each of which is a row with what stands beside the list (SQuAD, DROP)."""
+
+
+def _unnested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for name in _NESTED:
+        if rows and all(is_rows(row.get(name)) for row in rows):
+            outer = [({key: one for key, one in row.items() if key != name}, row[name]) for row in rows]
+            rows = [{**beside, **inner} for beside, each in outer for inner in each]
+    return rows
 
 
 def _rows_of_columns(columns: dict[str, list[Any]], path: Path) -> list[dict[str, Any]]:

@@ -75,7 +75,13 @@ def _options_in(value: Any) -> list[Option] | None:
         texts = next((value[keys[key]] for key in _LISTS if key in keys and _is_list(value[keys[key]])), None)
         if texts is None:
             labelled = {str(key): one for key, one in value.items() if one is not None}
-            return [Option(key, str(one)) for key, one in labelled.items()] if _are_plain(labelled.values()) else None
+            if not _are_plain(labelled.values()):
+                return None
+            if set(labelled.values()) == {0, 1} and any(
+                len(key) > 1 for key in labelled
+            ):  # {"a text": 1, "another": 0}
+                return [Option("", key.strip(), bool(right)) for key, right in labelled.items()]
+            return [Option(key, str(one)) for key, one in labelled.items()]
         labels = next((value[keys[key]] for key in LABEL_KEYS if key in keys and _is_list(value[keys[key]])), None)
         if labels is None or len(labels) != len(texts):
             return [Option("", str(text).strip()) for text in texts]

@@ -109,6 +109,8 @@ KINDS = [
     FileKind("ragas", lambda n: dict(user_input=asked(n), retrieved_contexts=["One text.", "Another."], reference=city(n)), city, is_city),
     FileKind("promptfoo", lambda n: dict(vars=dict(question=asked(n)), **{"assert": [dict(type="contains", value=city(n))]}), city, is_city),
     FileKind("promptfoo expected", lambda n: dict(vars=dict(question=asked(n), expected=city(n))), city, is_city),
+    FileKind("verl", lambda n: dict(data_source="math", prompt=[dict(role="user", content=asked(n))], reward_model=dict(style="rule", ground_truth=city(n))), city, is_city),
+    FileKind("chat columns", lambda n: dict(system="Be brief.", user=asked(n), assistant=city(n)), city, is_city),
     FileKind("langsmith", lambda n: dict(inputs=dict(question=asked(n)), outputs=dict(answer=city(n))), city, is_city),
     FileKind("openai evals", lambda n: dict(input=[dict(role="system", content="Be brief."), dict(role="user", content=asked(n))], ideal=city(n)), city, is_city),
     FileKind("openai evals, two golds", lambda n: dict(input=[dict(role="user", content=asked(n))], ideal=[city(n), "the " + city(n)]), city, is_city),
@@ -170,6 +172,7 @@ KINDS = [
     FileKind("sciq", lambda n: dict(question=asked(n), correct_answer=city(n), distractor1=city((n + 1) % 12), distractor2=city((n + 2) % 12), distractor3=city((n + 3) % 12), support="A text."), None, None),  # type: ignore[arg-type]
     FileKind("gpqa", lambda n: {"Question": asked(n), "Correct Answer": city(n), **{f"Incorrect Answer {k}": city((n + k) % 12) for k in (1, 2, 3)}}, None, None),  # type: ignore[arg-type]
     FileKind("open trivia", lambda n: dict(category="x", question=asked(n), correct_answer=city(n), incorrect_answers=[city((n + k) % 12) for k in (1, 2, 3)]), None, None),  # type: ignore[arg-type]
+    FileKind("bigbench scores", lambda n: dict(input=asked(n), target_scores={t: int(t == city(n)) for t in names(n)}), letter, is_letter),
     FileKind("truthfulqa", lambda n: dict(question=asked(n), mc1_targets=dict(choices=names(n), labels=[int(t == city(n)) for t in names(n)])), letter, is_letter),
     FileKind("marked options", lambda n: dict(question=asked(n), options=[dict(text=t, is_correct=t == city(n)) for t in names(n)]), letter, is_letter),
     FileKind("options in one text", lambda n: dict(question=asked(n), options="\n".join(f"{k}. {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
