@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         StringMatchEvaluator,
     )
     from ais_prompt.evaluators.math import MathProcess, MATHVerifyEvaluator
+    from ais_prompt.evaluators.math_worker import is_equal
     from ais_prompt.evaluators.own import OwnEvaluator, is_scoring_function, make_evaluator
     from ais_prompt.evaluators.squad import DropEvaluator, SquadEvaluator
     from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
