@@ -361,10 +361,11 @@ def _asserted(look: Look) -> Found | None:
 
 def _parsed(look: Look) -> Found | None:
     name = _answer_column(look)
-    has_json = name is not None and look.holds(
-        name, lambda value: isinstance(value, str) and parsed(value) is not value
-    )
-    return {"answer": name, "parsed": True} if has_json else None
+    if name is None or not look.holds(name, lambda value: isinstance(value, str) and parsed(value) is not value):
+        return None
+    # "[0, 2]" may be an interval or a point; answers that all count are seldom numbers.
+    numbers = look.holds(name, lambda value: all(isinstance(one, int | float) for one in parsed(value)))
+    return None if numbers else {"answer": name, "parsed": True}
 
 
 def _answer(look: Look) -> Found | None:

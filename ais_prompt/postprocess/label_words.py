@@ -9,7 +9,7 @@ for a label that
 - or is the only one after the last conclusion: "Good acting, bad plot. Overall, negative".
 
 An answer that is nothing but True or False is yes or no, if those are the labels. Where the labels are true and false,
-and an answer names neither, its yes or no is read: "Yes, it is."
+T and F, or Y and N, and an answer names neither, other words are read: "Yes, it is."
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ _WORD_LIKE: Final = frozenset(("no", "so", "one", "other", "right", "a", "i", "n
 _HAN: Final = late(r"[\u2e80-\u9fff]")
 _NEGATES: Final = late(r"(?:不|非|没|未|无|否)\s?\Z")
 _ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
+_IN_OTHER_WORDS: Final = ({"true": "yes", "false": "no"}, {"t": "true", "f": "false"}, {"y": "yes", "n": "no"})
+"""Labels, and the words that an answer may say for them."""
 _TRUTH: Final = late(r"\s*(true|false)\s*\.?\s*", re.IGNORECASE)
 """An answer that is nothing but a truth value, such as that of a function."""
 _JOINT: Final = (
@@ -110,9 +112,11 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
     if not found and (answer := _TRUTH.fullmatch(source.text)) and {"yes", "no"} <= set(patterns.names):
         name = patterns.names["yes" if answer[1].casefold() == "true" else "no"]
         return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
-    if not found and {"true", "false"} <= set(patterns.names) and (verdict := label_postprocess(text, ("yes", "no"))):
-        name = patterns.names["true" if verdict == "yes" else "false"]
-        return Extraction(name, "yes or no for true or false", verdict.reading.start, verdict.reading.end)
+    for words in () if found else _IN_OTHER_WORDS:
+        if words.keys() <= patterns.names.keys() and (said_so := label_postprocess(text, tuple(words.values()))):
+            [label] = [label for label, word in words.items() if word == said_so]
+            place = said_so.reading
+            return Extraction(patterns.names[label], "in other words", place.start, place.end)
     if len(different) != 1 or not found[-1].text:
         return None
     return found[-1].extraction(source)

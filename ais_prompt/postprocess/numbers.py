@@ -16,6 +16,7 @@ What counts as a number:
 ``10^6``, ``101₂``, ``12_8``   1000000, 5 and 10: powers and bases
 ``2½``                         2.5
 ``1.2 million``, ``12万``      1200000 and 120000
+``twenty-one``                 21, if an answer of GSM8K says nothing else
 ``x2``, ``v1.2.3``, ``cm^2``   no numbers: part of a name, a version, a unit
 ``1/2``, ``\frac12``           `VALUE` reads fractions, ``2 1/2`` too; `NUMBER` reads the numbers in them
 ``٣``, ``１８``                decimal digits of every script are read: 3, 18
@@ -39,7 +40,7 @@ from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.numerals import DIGITS, plain_digits
+from ais_prompt.postprocess.numerals import DIGITS, PARTS_OF_NUMBERS, WORDED, number_of_words, plain_digits
 from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, strongest
 from ais_prompt.postprocess.stated import (
@@ -167,6 +168,13 @@ _UNIT: Final = late(r"\\(?:text|mathrm|mbox|operatorname|rm)\s?\{[^{}]*\}")
 _COMMAND: Final = late(r"\\[A-Za-z]+")
 _WORDS: Final = late(r"[^\W\d_]{2}")
 _DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
+_IN_WORDS: Final = late(
+    rf"\W*(?:(?:the\s+)?(?:final\s+)?answer(?:\s+is)?\W+)?(?P<number>{WORDED})(?:\s+(?!{PARTS_OF_NUMBERS}\b)[^\W\d]+)?\W*",
+    re.IGNORECASE,
+)
+"""An answer that is nothing but a number and its unit: "Eight.", "The answer is forty-two apples." In other sentences
+numbers in words are seldom the answer: "There are two cases to consider."
+"""
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
 
@@ -251,6 +259,9 @@ def _unmarked(text: str) -> Iterator[Candidate]:
         yield _candidate(Rank.ALONE, "the last sentence", result)
     elif only := only_number(text, VALUE, _DOUBTS):
         yield _candidate(Rank.ONLY, "the only number", only)
+    elif worded := _IN_WORDS.fullmatch(text):
+        value = str(number_of_words(worded["number"]))
+        yield Candidate(Rank.ONLY, "a number in words", *worded.span("number"), value)
 
 
 def _marked(text: str, *, corrected: bool = False) -> Iterator[Candidate]:

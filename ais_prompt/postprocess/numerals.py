@@ -1,4 +1,5 @@
-"""Digits of a number in text: where they begin and end, and their value, in the spellings of several countries.
+"""Digits of a number in text: where they begin and end, and their value, in the spellings of several countries; and
+numbers in English words, up to 999,999: "twenty-one", "two hundred and five thousand".
 
 ==================  ==========================================================================
 ``1,234``           1234: commas (or ``'``) before groups of exactly three digits, after one to three
@@ -29,6 +30,22 @@ _NUMERAL: Final = late(rf"(?<!\d\.){DIGITS}")
 _LATEX: Final = late(r",\\!|\{,\}")
 _LONGEST: Final = 100
 """Characters around a place that are looked at."""
+_ONES: Final = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+)
+_TENS: Final = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+_VALUES: Final = {**{word: n for n, word in enumerate(_ONES)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)}}
+_SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(reversed(_ONES))})"
+_HUNDREDS: Final = rf"(?:(?:{'|'.join(_ONES[1:10])})\s+hundred(?:\s+(?:and\s+)?{_SMALL})?|{_SMALL})"
+WORDED: Final = rf"(?i:(?<![\w-])(?:{_HUNDREDS}\s+thousand(?:,?\s+(?:and\s+)?{_HUNDREDS})?|{_HUNDREDS})(?![\w-]))"
+"""Pattern of a number in words."""
+PARTS_OF_NUMBERS: Final = (
+    r"(?:hundred|thousand|(?:m|b|tr)illion|dozen|point|half|halves|quarters?"
+    r"|(?:thir|four|fif|six|seven|eigh|nin|ten)(?:d|th)s?)"
+)
+"""Words that make another number of the one before them."""
 _BETWEEN: Final = late(r"\\[,:;! ]|['’]")
 
 
@@ -50,3 +67,16 @@ def plain_digits(written: str) -> str:
     if re.fullmatch(r"(?!0)\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}", plain):
         return plain.replace(",", "")
     return plain.replace(",", ".")
+
+
+def number_of_words(written: str) -> int:
+    """Return the value of what `WORDED` matched."""
+    thousands = part = 0
+    for word in re.findall("[a-z]+", written.lower()):
+        if word == "thousand":
+            thousands, part = 1000 * part, 0
+        elif word == "hundred":
+            part *= 100
+        else:
+            part += _VALUES.get(word, 0)  # "and" adds nothing
+    return thousands + part

@@ -111,6 +111,7 @@ KINDS = [
     FileKind("promptfoo expected", lambda n: dict(vars=dict(question=asked(n), expected=city(n))), city, is_city),
     FileKind("verl", lambda n: dict(data_source="math", prompt=[dict(role="user", content=asked(n))], reward_model=dict(style="rule", ground_truth=city(n))), city, is_city),
     FileKind("chat columns", lambda n: dict(system="Be brief.", user=asked(n), assistant=city(n)), city, is_city),
+    FileKind("points in cells", lambda n: dict(question=asked(n), answer=f"[{n}, {n + 2}]"), lambda n: f"[{n}, {n + 2}]", lambda n: f"The point is [{n}, {n + 2}]."),
     FileKind("langsmith", lambda n: dict(inputs=dict(question=asked(n)), outputs=dict(answer=city(n))), city, is_city),
     FileKind("openai evals", lambda n: dict(input=[dict(role="system", content="Be brief."), dict(role="user", content=asked(n))], ideal=city(n)), city, is_city),
     FileKind("openai evals, two golds", lambda n: dict(input=[dict(role="user", content=asked(n))], ideal=[city(n), "the " + city(n)]), city, is_city),

@@ -117,3 +117,21 @@ def test_a_number_at_the_very_end_of_a_cut_answer_is_not_read(read: Callable[...
     for text in ("The answer is 12", "The answer is 12.", "#### 12"):
         assert (str(read(text)), read(text, cut=True)) == ("12", None)
     assert str(read("The answer is 12 apples.", cut=True)) == "12"
+
+
+def test_an_answer_that_is_a_number_in_words_is_read() -> None:
+    read = {
+        "Eight.": "8",
+        "**Forty-two**": "42",
+        "The answer is seven.": "7",
+        "twenty-one apples": "21",
+        "two hundred and five thousand": "205000",
+        "one hundred and twelve": "112",
+        "eight months": "8",
+    }
+    assert {text: gsm8k_postprocess(text) for text in read} == read
+
+
+def test_other_sentences_and_parts_of_larger_numbers_are_not() -> None:
+    for text in ("There are two cases.", "Two or three.", "one of them", "Six million", "two thirds", "five point two"):
+        assert gsm8k_postprocess(text) is None, text
