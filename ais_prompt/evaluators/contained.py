@@ -64,7 +64,7 @@ class ContainsEvaluator(MeanEvaluator):
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
     (`ais_prompt.evaluators.whole_words.contains`).
     Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
-    and white space make no difference. Several golds are alternatives.
+    and white space make no difference, nor do quotation marks around a gold. Several golds are alternatives.
 
     **Known limit**: what the answer says of the gold is not read. "Not Paris but Lyon" has Paris in it, and so has an
     answer that repeats a question or options with the gold. Use a postprocessor for labels, letters, numbers and dates.
@@ -73,7 +73,7 @@ class ContainsEvaluator(MeanEvaluator):
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if a gold is in the answer, else 0."""
         text = _folded(said(answer).text)
-        golds = [one for one in map(_folded, golds_of(gold)) if one]
+        golds = [one.strip('"') or one for one in map(_folded, golds_of(gold)) if one]
         # A gold without letters and digits, such as "-", is in every other text.
         return float(any(contains(text, one) if re.search(r"\w", one) else text == one for one in golds))
 

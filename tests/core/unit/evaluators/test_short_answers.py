@@ -116,6 +116,9 @@ def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None
         ("a-b", "-", 0),
         ("-", "-", 1),
         ("not Paris but Lyon", "Paris", 1),  # the known limit
+        ("It is Paris.", "“Paris”", 1.0),
+        ("It is Rome.", '"Paris"', 0.0),
+        ('It is ".', '"', 0.0),
     ],
 )
 def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:
