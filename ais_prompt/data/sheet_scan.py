@@ -8,6 +8,7 @@ Sources: ECMA-376, part 1, section 18.3 (``.xlsx``); OpenDocument 1.3, part 3, s
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from xml.parsers import expat
 from ais_prompt.data.workbook import Members, WorkbookKind, damaged_workbook
 from ais_prompt.errors import DataError
 from ais_prompt.utils import listed
+
+logger = logging.getLogger(__name__)
 
 Attributes: TypeAlias = Mapping[str, str]
 
@@ -100,6 +103,8 @@ def scan_sheet(path: Path, members: Members, kind: WorkbookKind, wanted: str | N
             names = [sheet.name for sheet in sheets]
             what = "the workbook shows no sheet" if wanted is None else f"the workbook has no sheet {wanted!r}"
             raise DataError(what, where=str(path), fix=f"write {path.name}#SHEET with one of: {listed(names)}")
+        if wanted is None and (others := [sheet.name for sheet in sheets if sheet.visible and sheet is not found]):
+            logger.warning("%s: its first sheet is read; %s#SHEET reads another: %s", path, path.name, listed(others))
         if kind == "xlsx":
             scan = _XlsxScan(found, _percent_styles(members.get("xl/styles.xml", b"<none/>")))
             _parse(members[parts[found.name][1]], scan.start, scan.end, scan.characters)

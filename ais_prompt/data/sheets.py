@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.data.batches import StoredBatches, store_rows
 from ais_prompt.data.csv_rows import check_names, header_alone
+from ais_prompt.data.data_shapes import ANSWERS, QUESTIONS, plain_name
 from ais_prompt.data.sheet_scan import SheetFacts, cell_name, scan_sheet
 from ais_prompt.data.workbook import WorkbookKind, damaged_workbook, packed, unpack_workbook
 from ais_prompt.errors import DataError
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_TITLES: Final = 5
+"""Rows in which the header is looked for, below lines such as a title, an author and a date."""
+_KNOWN: Final = frozenset((*QUESTIONS, *ANSWERS))
 Cell: TypeAlias = int | float | str | bool | time | date | timedelta
 """What the library returns; an empty cell is an empty text."""
 
 
 def read_sheet(path: Path, sheet: str | None, kind: WorkbookKind) -> StoredBatches:
-    """Read the rows of a sheet below its header, the first row that is shown and not empty.
+    """Read the rows of a sheet below its header, the first row that is shown and not empty, or is below a title.
 
     A number is written with at most 15 digits and without its format: 3, 0.5; but 50% as a percentage. A date is
     2024-05-01 or 2024-05-01 12:30:00. The value of cells that are merged downwards counts for each of their rows.
@@ -76,7 +80,7 @@ def _shown_rows(grid: CalamineSheet, facts: SheetFacts) -> list[tuple[int, Seque
 
 def _table(rows: Sequence[tuple[int, Sequence[Cell]]], facts: SheetFacts) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield number, from 1, and values of each row below the header."""
-    if rows and _is_title(*rows[0], facts):
+    while rows and _is_title(rows, facts):
         rows = rows[1:]
     if not rows:
         raise DataError("the sheet is empty", where=facts.where, fix="fill it, or name another as FILE#SHEET")
@@ -101,10 +105,16 @@ def _no_value(facts: SheetFacts, column: int) -> DataError:
     return DataError(f"the cell {cell_name(number, column)} {why}", where=f"{facts.where}:{number + 1}", fix=fix)
 
 
-def _is_title(number: int, cells: Sequence[Cell], facts: SheetFacts) -> bool:
-    """Return whether a row is a title above the table: one text, merged over several columns."""
+def _is_title(rows: Sequence[tuple[int, Sequence[Cell]]], facts: SheetFacts) -> bool:
+    """Return whether the first row is above the table: one text, merged over columns, or close above known names."""
+    number, cells = rows[0]
     filled = [column for column, cell in enumerate(cells) if cell != ""]
-    return any(filled == [first] and last > first for first, last, _ in facts.merged.get(number, ()))
+    if len(filled) != 1:
+        return False
+    names = [{plain_name(cell) for cell in below if isinstance(cell, str)} for _, below in rows[:_TITLES]]
+    return any(filled == [first] and last > first for first, last, _ in facts.merged.get(number, ())) or (
+        not names[0] & _KNOWN and any(each & _KNOWN and len(each - {""}) > 1 for each in names)
+    )
 
 
 def _header(number: int, cells: Sequence[Cell], facts: SheetFacts) -> Mapping[int, str]:

@@ -106,9 +106,21 @@ def test_a_table_may_begin_anywhere(tmp_path: Path, kind: str, caplog: pytest.Lo
 
 
 @EACH
-def test_sheets_have_names(tmp_path: Path, kind: str) -> None:
+def test_the_header_is_below_titles(tmp_path: Path, kind: str) -> None:
+    rows: list[list[Cell]] = [["Our exam"], [], ["Ann, 2026"], ["Question", "Answer"], ["1?", "one"], ["2?", "two"]]
+    path = WRITERS[kind](tmp_path / f"a.{kind}", {"S": rows})
+    assert rows_of(path) == [{"Question": "1?", "Answer": "one"}, {"Question": "2?", "Answer": "two"}]
+    one_column: list[list[Cell]] = [["question"], ["Which answer?"], ["answer", "no name"]]
+    path = WRITERS[kind](tmp_path / f"b.{kind}", {"S": one_column})
+    assert rows_of(path) == [{"question": "Which answer?"}, {"question": "answer"}]
+
+
+@EACH
+def test_sheets_have_names(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     path = WRITERS[kind](tmp_path / f"my.{kind}", {"One": [["q"], ["1"]], "二 & #2": [["q"], ["2"]]})
-    assert rows_of(path) == [{"q": "1"}]
+    with caplog.at_level(logging.WARNING):
+        assert rows_of(path) == [{"q": "1"}]
+    assert caplog.messages == [f"{path}: its first sheet is read; my.{kind}#SHEET reads another: 二 & #2"]
     assert rows_of(f"{path}#二 & #2") == [{"q": "2"}]
     reader = LocalDataset(f"{path}#二 & #2")
     assert reader.splits() == ("my",)
