@@ -4,8 +4,8 @@
 None there. A warning says so, since it may change a prompt. The borders of batches make no difference.
 
 Texts, whole numbers, fractions and truth values have the Arrow type of their kind. All other values of JSON are stored
-as JSON, value by value: objects and lists, whole numbers beside fractions, and numbers beside texts. Arrow would fill
-objects up with the keys of other objects, turn 5 into 5.0 beside 7.5, and take no 5 beside "five".
+as JSON, value by value: objects and lists, and whole numbers beside fractions. Arrow would fill objects up with the
+keys of other objects, and turn 5 into 5.0 beside 7.5.
 
 `StoredBatches` keeps only a few batches in memory, the others in a file.
 """
@@ -37,6 +37,8 @@ NumberedRow: TypeAlias = tuple[int, dict[str, Any]]
 _MEASURED: Final = 8
 """Of so many rows the size of one is measured."""
 
+_KINDS: Final = {str: "text", int: "numbers", float: "numbers", bool: "true and false"}
+"""Kinds of plain values: two in one column are a slip. Objects and lists go with each."""
 _FIX: Final = "write whole characters, numbers of at most 64 bits, and values that JSON has"
 
 BATCH_BYTES: Final = 2**16
@@ -54,11 +56,13 @@ def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BAT
         batch_bytes: about how large a batch is.
 
     Raises:
-        DataError: the first row has no columns, or a value cannot be stored; it names the row.
+        DataError: the first row has no columns, text and numbers are in one column, or a value cannot be stored; it
+            names the row.
         StoreError: the disk does not take them.
     """
     stored = StoredBatches()
     columns: dict[str, None] = {}
+    kinds: dict[str, str] = {}
     odd: dict[str, int] = {}
     for batch in _batches(rows, batch_bytes):
         if not columns:
@@ -70,7 +74,7 @@ def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BAT
             if row.keys() != columns.keys():
                 odd.update({name: number for name in sorted(row.keys() ^ columns.keys()) if name not in odd})
                 columns.update(dict.fromkeys(row))
-        stored.append(_record_batch(batch, columns, place))
+        stored.append(_record_batch(batch, columns, kinds, place))
     for name, number in odd.items():
         logger.warning("%s: not all rows have the column %r; it is None in the others", place(number), name)
     return stored
@@ -104,18 +108,36 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, Sequence) else 8
 
 
-def _record_batch(batch: Sequence[NumberedRow], columns: Iterable[str], place: Place) -> pa.RecordBatch:
+def _record_batch(
+    batch: Sequence[NumberedRow], columns: Iterable[str], kinds: dict[str, str], place: Place
+) -> pa.RecordBatch:
+    """Return the rows as a batch, and add the kinds of values of new columns to ``kinds``."""
     import pyarrow as pa
 
     fields, arrays = [], []
     for name in columns:
+        values = [row.get(name) for _, row in batch]
+        found = {_KINDS[kind] for kind in set(map(type, values)) if kind in _KINDS}
+        if found and name not in kinds:
+            kinds[name] = _KINDS[next(type(value) for value in values if type(value) in _KINDS)]
+        if found - {kinds.get(name)}:
+            raise _mixed(name, batch, place, kinds)
         try:
-            field, made = stored_column(name, [row.get(name) for _, row in batch])
+            field, made = stored_column(name, values)
         except (pa.ArrowException, OverflowError, UnicodeError):
             raise _misfit(name, batch, place) from None
         fields.append(field)
         arrays.append(made)
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _mixed(name: str, batch: Sequence[NumberedRow], place: Place, kinds: dict[str, str]) -> DataError:
+    """Return the error for the first value of another kind than those before it."""
+    before = kinds[name]
+    number, row = next((n, row) for n, row in batch if _KINDS.get(type(row.get(name)), before) != before)
+    what = f"column {name!r} cannot hold {reprlib.repr(row[name])}, {_KINDS[type(row[name])]}, beside {before}"
+    fix = "write the same kind of value in every row of the column: all text, or all numbers"
+    return DataError(what, where=place(number), fix=fix)
 
 
 def _misfit(name: str, batch: Sequence[NumberedRow], place: Place) -> DataError:

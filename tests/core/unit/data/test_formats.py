@@ -133,7 +133,6 @@ VALUES = {
     "a": st.sampled_from(("a", "", *NESTED)),
     "b": st.sampled_from((5, 7.5, 5.0, -0.0, 1e300, *NESTED)),
     "c": st.sampled_from((True, False, *NESTED)),
-    "d": st.sampled_from((5, 7.5, "5", True, *NESTED)),
 }
 DRAWN_ROWS = st.lists(st.fixed_dictionaries({}, optional=VALUES).filter(bool), min_size=1, max_size=6)
 
@@ -151,9 +150,9 @@ def test_each_value_comes_back_exactly_as_it_was_written(rows: list[dict[str, An
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("content", ["1" + "0" * 30, '"\\ud800"'])
+@pytest.mark.parametrize("content", ['"two"', "true", "1" + "0" * 30, '"\\ud800"'])
 @pytest.mark.parametrize("before", [1, 9000])
-def test_a_value_that_cannot_be_stored_names_its_line(write: Write, content: str, before: int) -> None:
+def test_a_value_of_another_kind_names_its_line(write: Write, content: str, before: int) -> None:
     path = write("a.jsonl", '{"q": 1}\n' * before + f'{{"q": {content}}}\n' + '{"q": 2}\n' * 500)
     fault = fault_of(path)
     assert fault.where == f"{path}:{before + 1}"
@@ -198,7 +197,7 @@ def test_json_that_is_no_table(write: Write, content: str | bytes, line: str, wh
     assert what in fault.what
 
 
-IDS = [{"id": "x1", "q": "1", "a": 2}, {"id": "x2", "q": "3", "a": "four"}]
+IDS = [{"id": "x1", "q": "1", "a": 2}, {"id": "x2", "q": "3", "a": 4}]
 
 
 @pytest.mark.parametrize(
