@@ -67,17 +67,7 @@ OPTION_LISTS: Final = (
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
 INSIDE: Final = (
-    "vars",
-    "inputs",
-    "outputs",
-    "input",
-    "question",
-    "example",
-    "fields",
-    "item",
-    "data",
-    "row",
-    "doc",
+    *("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc"),
     "reward_model",
 )
 """Columns whose objects hold the columns, in datasets of tests and traces."""

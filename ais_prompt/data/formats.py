@@ -327,7 +327,7 @@ def _listed_rows(value: dict[str, Any]) -> Any:
 
 
 _NESTED: Final = ("paragraphs", "qas", "qa_pairs")
-"""Columns of lists of objects, each of which is a row with what stands beside the list (SQuAD, DROP)."""
+"""Columns of lists of objects, each of which is a row with what is beside the list (SQuAD, DROP)."""
 
 
 def _unnested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

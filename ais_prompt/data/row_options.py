@@ -77,9 +77,8 @@ def _options_in(value: Any) -> list[Option] | None:
             labelled = {str(key): one for key, one in value.items() if one is not None}
             if not _are_plain(labelled.values()):
                 return None
-            if set(labelled.values()) == {0, 1} and any(
-                len(key) > 1 for key in labelled
-            ):  # {"a text": 1, "another": 0}
+            # {"a text": 1, "another": 0} marks the right one; in {"A": 1, "B": 0} these are the options.
+            if set(labelled.values()) == {0, 1} and any(len(key) > 1 for key in labelled):
                 return [Option("", key.strip(), bool(right)) for key, right in labelled.items()]
             return [Option(key, str(one)) for key, one in labelled.items()]
         labels = next((value[keys[key]] for key in LABEL_KEYS if key in keys and _is_list(value[keys[key]])), None)
