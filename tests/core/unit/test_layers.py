@@ -15,6 +15,7 @@ import pytest
 from ais_prompt.config import keys, parse_meta_template
 from ais_prompt.extension import Extension, shipped
 from ais_prompt.extensions.evidence.locks.prompt_lock import template_parts
+from ais_prompt.moved import MOVED
 from ais_prompt.names import HOMES
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils import digest
@@ -219,7 +220,8 @@ def test_a_room_offers_what_is_used_outside_of_it() -> None:
         file for folder in ("ais_prompt", "bench", "tests", "tools", "docs") for file in (root / folder).rglob("*.*")
     ]
     texts = {file: file.read_text("utf-8") for file in outside if file.suffix in (".py", ".md", ".ipynb")}
-    for room in sorted(ROOMS):
+    promised = {new for one in shipped().values() for new in one.moved.values()} | {*MOVED.values()}
+    for room in sorted(ROOMS - promised):  # code of users imports from modules that have an old name
         folder = MODULES[room].parent
         text = "\n".join(text for file, text in texts.items() if not file.is_relative_to(folder))
         listed = re.findall(rf"from {room} import (\([^)]*\)|[^\n]*)|{room}[.:](\w+)", text)

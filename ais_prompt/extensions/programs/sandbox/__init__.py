@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CheckedProgram,
         Evaluation,
         Outcome,
+        Task,
         evaluate_program,
         run_program,
     )
