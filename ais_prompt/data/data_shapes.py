@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -29,10 +30,11 @@ QUESTIONS: Final = (
 )
 ANSWERS: Final = (
     *("answer", "gold", "target", "expected", "reference", "label_text", "label_desc", "label_des", "label_name"),
-    *("category_name", "label", "ground_truth", "solution", "ideal", "output", "ans", "golden", "answers"),
-    *("gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output", "answerkey"),
-    *("answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index", "correct"),
-    *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "final_answer", "ground_truths"),
+    *("category_name", "label", "ground_truth", "final_answer", "solution", "ideal", "output", "ans", "golden"),
+    *("answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
+    *("answerkey", "answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index"),
+    "correct",
+    *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "ground_truths"),
     *("groundtruth", "targets", "references", "expected_response", "response", "completion", "labels", "class"),
     *("sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
     *("possible_answers", "mc_answer", "assistant"),
@@ -57,12 +59,12 @@ PAIRS: Final = (
 NO_CONTENT: Final = (
     *("id", "index", "idx", "no", "", "category", "source", "level", "type", "subject", "topic", "difficulty", "split"),
     *("uid", "uuid", "qid", "question_id", "task_id", "sample_id", "meta", "metadata", "tags", "explanation", "url"),
-    *("dataset", "language", "lang", "编号", "序号", "类别", "来源", "难度", "学科", "解析"),
+    *("cluster", "dataset", "language", "lang", "编号", "序号", "类别", "来源", "难度", "学科", "解析"),
 )
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
-    *("choice", "mc1_targets", "target_scores", "选项", "候选", "备选"),
+    *("choice", "mc1_targets", "target_scores", "answers", "选项", "候选", "备选"),
 )
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
@@ -156,9 +158,9 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _is_chat(value: Any) -> bool:
+def _is_chat(name: str, value: Any) -> bool:
     try:
-        return bool(chat_of("", value))
+        return bool(chat_of(name, value))
     except DataError:
         return False
 
@@ -186,7 +188,7 @@ def _keys(look: Look, name: str) -> set[str]:
 
 
 def _chat(look: Look) -> Found | None:
-    chats = (name for name in look.names if name != look.answer and look.holds(name, _is_chat, ENOUGH))
+    chats = (name for name in look.names if name != look.answer and look.holds(name, partial(_is_chat, name), ENOUGH))
     name = next(chats, None)
     return None if name is None else {"messages": name}
 
@@ -196,7 +198,8 @@ def _chat(look: Look) -> Found | None:
 
 def _listed(look: Look) -> Found | None:
     for name in look.all(OPTION_LISTS):
-        if name != look.answer and (found := _with_gold(look, replace(look.shape, options=name))):
+        found = _with_gold(look, replace(look.shape, options=name)) if name != look.answer else None
+        if found and (name not in ANSWERS or "answer" in found):  # a list of answers alone is no list of options
             return found
     return None
 
@@ -380,7 +383,8 @@ def _answer_column(look: Look) -> str | None:
         if len(some) == 1:
             return some[0]
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
-    return rest[0] if len(rest) == 1 and not others else None
+    varies = len(rest) == 1 and len({str(value) for value in look.values(rest[0])}) > 1
+    return rest[0] if varies and not others else None
 
 
 def _counts_rows(look: Look, name: str) -> bool:
@@ -405,7 +409,7 @@ SHAPES: Final = (
         "chat turns; the last one, of the assistant, is the answer and is not sent",
         "chat",
         {"messages": _TURNS},
-        "fine-tuning files of OpenAI, ShareGPT (`conversations`), OpenAI evals (`input`, `ideal`)",
+        "fine-tuning files of OpenAI, ShareGPT (`conversations`), OpenAI evals (`input`, `ideal`), LiveBench (`turns`)",
         _chat,
     ),
     Shape(
@@ -533,5 +537,5 @@ def _is_known(part: Part, look: Look) -> bool:
 def _has_reply(look: Look) -> bool:
     """Return whether the chats end with the answer."""
     name = look.shape.messages or ""
-    chats = [chat_of(name, value) for value in look.values(name) if _is_chat(value)]
+    chats = [chat_of(name, value) for value in look.values(name) if _is_chat(name, value)]
     return all(split_chat(chat)[1] is not None for chat in chats)

@@ -33,12 +33,14 @@ def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
     Args:
         name: its column.
         value: a list of ``{"role": …, "content": …}``, or of ``{"from": "human", "value": …}`` as ShareGPT has it; or
-            the same as a text of JSON.
+            the same as a text of JSON. In a column ``turns`` the only one may be a text, or have no role.
 
     Raises:
         DataError: it is of another form.
     """
     turns = parsed(value)
+    if name == "turns" and isinstance(turns, list | tuple) and len(turns) == 1:
+        turns = [_of_user(turns[0])]
     found = [_turn(turn) for turn in turns] if isinstance(turns, list | tuple) else []
     if not found or None in found:
         what = f"{name!r} is no list of chat turns but {value!r:.80}"
@@ -47,6 +49,13 @@ def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
     if not any(turn["role"] == "user" for turn in chat):
         raise DataError(f"the chat in {name!r} has no turn of the user", fix="write one, or leave the row out")
     return chat
+
+
+def _of_user(turn: Any) -> Any:
+    """Return the only turn of a question, as LiveBench and Arena-Hard have it, with its role."""
+    if isinstance(turn, str):
+        return {"role": "user", "content": turn}
+    return {"role": "user", **turn} if isinstance(turn, Mapping) and not turn.keys() & set(ROLE_KEYS) else turn
 
 
 def _turn(turn: Any) -> dict[str, Any] | None:

@@ -48,13 +48,18 @@ def text_of(name: str, value: Any) -> str:
 
 def parsed(value: Any) -> Any:
     """Return what a text holds that is a list or an object in JSON, or as Python writes it; else the value itself."""
-    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text[:2] in ('"[', '"{') and text[-2:] in (']"', '}"'):  # in a TSV of pandas, where quotation marks are text
+        text = text[1:-1].replace('""', '"')
+    if text[:1] not in ("[", "{"):
         return value
     try:
-        return parse_written(value)
+        return parse_written(text)
     except ValueError:
         try:
-            return ast.literal_eval(value.strip())
+            return ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return value
 

@@ -112,6 +112,11 @@ KINDS = [
     FileKind("verl", lambda n: dict(data_source="math", prompt=[dict(role="user", content=asked(n))], reward_model=dict(style="rule", ground_truth=city(n))), city, is_city),
     FileKind("chat columns", lambda n: dict(system="Be brief.", user=asked(n), assistant=city(n)), city, is_city),
     FileKind("points in cells", lambda n: dict(question=asked(n), answer=f"[{n}, {n + 2}]"), lambda n: f"[{n}, {n + 2}]", lambda n: f"The point is [{n}, {n + 2}]."),
+    FileKind("livebench", lambda n: dict(question_id=f"q{n}", category="math", ground_truth=city(n), turns=[asked(n)], task="x"), city, is_city),
+    FileKind("turns without roles", lambda n: dict(category="arena", cluster="c", turns=[dict(content=asked(n))], reference=city(n)), city, is_city),
+    FileKind("olympiad", lambda n: dict(question="Find x.", solution=["It is long."], final_answer=[f"${n + 2}$"], error=None), lambda n: rf"\boxed{{{n + 2}}}", lambda n: f"So x = {n + 2}, and the final answer is \\boxed{{{n + 2}}}."),
+    FileKind("drop", lambda n: dict(passage="A text.", question=asked(n), answers_spans=dict(spans=[city(n)], types=["span"])), city, is_city),
+    FileKind("list in a cell of a TSV", lambda n: dict(question=asked(n), possible_answers='"' + json.dumps([city(n), "no city"]).replace('"', '""') + '"'), city, is_city),
     FileKind("langsmith", lambda n: dict(inputs=dict(question=asked(n)), outputs=dict(answer=city(n))), city, is_city),
     FileKind("openai evals", lambda n: dict(input=[dict(role="system", content="Be brief."), dict(role="user", content=asked(n))], ideal=city(n)), city, is_city),
     FileKind("openai evals, two golds", lambda n: dict(input=[dict(role="user", content=asked(n))], ideal=[city(n), "the " + city(n)]), city, is_city),
@@ -174,6 +179,7 @@ KINDS = [
     FileKind("gpqa", lambda n: {"Question": asked(n), "Correct Answer": city(n), **{f"Incorrect Answer {k}": city((n + k) % 12) for k in (1, 2, 3)}}, None, None),  # type: ignore[arg-type]
     FileKind("open trivia", lambda n: dict(category="x", question=asked(n), correct_answer=city(n), incorrect_answers=[city((n + k) % 12) for k in (1, 2, 3)]), None, None),  # type: ignore[arg-type]
     FileKind("bigbench scores", lambda n: dict(input=asked(n), target_scores={t: int(t == city(n)) for t in names(n)}), letter, is_letter),
+    FileKind("reclor", lambda n: dict(context="A text.", question=asked(n), answers=names(n), label=place(n), id_string=f"t{n}"), letter, is_letter),
     FileKind("truthfulqa", lambda n: dict(question=asked(n), mc1_targets=dict(choices=names(n), labels=[int(t == city(n)) for t in names(n)])), letter, is_letter),
     FileKind("marked options", lambda n: dict(question=asked(n), options=[dict(text=t, is_correct=t == city(n)) for t in names(n)]), letter, is_letter),
     FileKind("options in one text", lambda n: dict(question=asked(n), options="\n".join(f"{k}. {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
