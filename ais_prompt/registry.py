@@ -26,7 +26,7 @@ from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.mmengine_door import Registry
+from ais_prompt.mmengine_import import Registry
 from ais_prompt.parts import (
     GuardedPart,
     defined_at,

@@ -26,7 +26,7 @@ from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
-from ais_prompt.mmengine_door import Config
+from ais_prompt.mmengine_import import Config
 from ais_prompt.parts import PYTHON, ends_program, last_line_in, place
 from ais_prompt.utils import Held, advice
 

@@ -23,7 +23,7 @@ from typing import IO, Any, Final
 
 from ais_prompt.config.locate import shipped_root
 from ais_prompt.errors import ConfigError
-from ais_prompt.mmengine_door import mmengine_config, mmengine_utils
+from ais_prompt.mmengine_import import mmengine_config, mmengine_utils
 from ais_prompt.steps import first_answer
 
 

@@ -23,7 +23,7 @@ from ais_prompt.data.table import Table
 from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import Advance, tracking
-from ais_prompt.utils import check_regular, decode, listed, nearest, read_objects, split_sheet
+from ais_prompt.utils import check_regular, counted, decode, listed, nearest, read_objects, split_sheet
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -296,9 +296,9 @@ def _read_json(path: Path) -> StoredBatches:
 def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
     """Return the rows of a JSON text, in any of the forms in which programs write tables."""
     if isinstance(value, dict):
-        value = _listed_rows(value)
+        value = _rows_in(value, path)
     if is_rows(value):
-        return _unnested(value)
+        return cast(list[dict[str, Any]], value)
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
         return _rows_of_columns(value, path)
     raise DataError(
@@ -308,22 +308,31 @@ def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
     )
 
 
-def _listed_rows(value: dict[str, Any]) -> Any:
+def _rows_in(value: dict[str, Any], path: Path) -> Any:
     """Return the rows that an object holds: below a key, each below its id, or as pandas writes them; else itself."""
     if found := next((value[key] for key in ROW_KEYS if is_rows(value.get(key))), None):
-        return found
+        return _unnested(found)
     names, lines = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(lines, list) and all(isinstance(line, list) for line in lines):
-        return [dict(zip(names, line, strict=False)) for line in lines]  # pandas, orient="split"
+        return _split_rows(names, lines, path)
     lists = [one for one in value.values() if isinstance(one, list)]
     if len(lists) == 1 and lists[0] and is_rows(lists[0]):
-        return lists[0]
+        return _unnested(lists[0])
     objects = [one for one in value.values() if isinstance(one, dict)]
     if len(objects) < max(2, len(value)) or not (shared := set.intersection(*map(set, objects))):
         return value
     if all(one.keys() == shared and all(map(str.isdecimal, one)) for one in objects):
-        return {name: list(column.values()) for name, column in value.items()}  # pandas, by default
-    return [row if "id" in row else {"id": key, **row} for key, row in value.items()]
+        return {name: [column[row] for row in objects[0]] for name, column in value.items()}  # pandas, by default
+    return _unnested([row if "id" in row else {"id": key, **row} for key, row in value.items()])
+
+
+def _split_rows(names: list[str], lines: list[list[Any]], path: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``DataFrame.to_json(orient="split")``."""
+    for row, line in enumerate(lines):
+        if len(line) != len(names):
+            what = f"the row has {counted(len(line), 'value')}, and there are {counted(len(names), 'column')}"
+            raise DataError(what, where=f"{path}, row {row}", fix="write a value for each column")
+    return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 _NESTED: Final = ("paragraphs", "qas", "qa_pairs")

@@ -150,8 +150,8 @@ def golds_of(gold: Any) -> list[str]:
 
     Args:
         gold: one answer, a list of them, a mapping with such a list as ``text`` (SQuAD's column ``answers``), or with
-            ``value`` and ``aliases`` (TriviaQA's column ``answer``), or with ``spans`` and perhaps a ``number``
-            (DROP); or a list of such mappings.
+            ``value`` and ``aliases`` (TriviaQA's column ``answer``), or with ``spans`` and their
+            ``types`` (DROP's column ``answers_spans``); or a list of such mappings.
 
     Raises:
         MissingGoldError: there is none.
@@ -189,8 +189,8 @@ def _alternatives(gold: Mapping[str, Any]) -> Sequence[Any]:
     if "value" in gold or "aliases" in gold:
         aliases = gold.get("aliases") or []
         return [gold.get("value"), *(aliases if isinstance(aliases, list | tuple) else [aliases])]
-    if isinstance(gold.get("spans"), list | tuple):
-        return gold["spans"] or [gold.get("number")]
+    if isinstance(spans := gold.get("spans"), list | tuple) and "types" in gold:
+        return spans
     raise DataError(
         f"the gold answer is an object with {', '.join(map(repr, gold)) or 'no keys'}, which is not known",
         fix="name a column with one answer, or with a list of them, as output_column",

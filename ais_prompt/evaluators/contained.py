@@ -73,11 +73,12 @@ class ContainsEvaluator(MeanEvaluator):
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if a gold is in the answer, else 0."""
         text = _folded(said(answer).text)
-        golds = [one.strip('"') or one for one in map(_folded, golds_of(gold)) if one]
+        golds = [_QUOTED.sub(r"\1", one) for one in map(_folded, golds_of(gold)) if one]
         # A gold without letters and digits, such as "-", is in every other text.
         return float(any(contains(text, one) if re.search(r"\w", one) else text == one for one in golds))
 
 
+_QUOTED: Final = re.compile(r'\A"([^"]+)"\Z')
 _QUOTES, _DOUBLE_QUOTES, _DASHES = "‘’‛", "“”„", "‐‑–—−"
 _MARKS: Final = str.maketrans(
     {

@@ -113,9 +113,9 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
         name = patterns.names["yes" if answer[1].casefold() == "true" else "no"]
         return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
     for words in () if found else _IN_OTHER_WORDS:
-        if words.keys() <= patterns.names.keys() and (said_so := label_postprocess(text, tuple(words.values()))):
-            [label] = [label for label, word in words.items() if word == said_so]
-            place = said_so.reading
+        if words.keys() <= patterns.names.keys() and (given := label_postprocess(text, tuple(words.values()))):
+            [label] = [label for label, word in words.items() if word == given]
+            place = given.reading
             return Extraction(patterns.names[label], "in other words", place.start, place.end)
     if len(different) != 1 or not found[-1].text:
         return None

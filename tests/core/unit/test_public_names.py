@@ -89,7 +89,7 @@ def test_importing_every_part_imports_nothing_heavy() -> None:
 def test_reading_configs_leaves_the_cache_of_yapf_alone() -> None:
     assert "yapf" not in loaded("import ais_prompt.config.load, ais_prompt.registry")
     assert "yapf" in loaded(
-        "from ais_prompt.mmengine_door import Config; assert Config({'a': 1}).pretty_text == 'a = 1\\n'"
+        "from ais_prompt.mmengine_import import Config; assert Config({'a': 1}).pretty_text == 'a = 1\\n'"
     )
 
 

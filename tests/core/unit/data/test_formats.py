@@ -183,6 +183,11 @@ def test_columns_that_not_all_rows_have(write: Write, caplog: pytest.LogCaptureF
         ('[{"q": 1}, 7]', "", "a list whose row 1 is int"),
         ('{"q": [1, 2], "a": [1]}', "", "differ in length: {'q': 2, 'a': 1}"),
         ('{"q": "a"}', "", "no table but an object"),
+        (
+            '{"columns": ["q", "a"], "data": [["1", "2"], ["3"]]}',
+            ", row 1",
+            "the row has 1 value",
+        ),
         ("3", "", "no table but int"),
         (b'[{"q": "\xff"}]', "", "not UTF-8"),
         ("[]", "", "no rows"),
@@ -207,13 +212,18 @@ IDS = [{"id": "x1", "q": "1", "a": 2}, {"id": "x2", "q": "3", "a": 4}]
         {row["id"]: row for row in IDS},
         {"name": "mine", "eval_set": IDS},
         {"columns": ["id", "q", "a"], "index": [0, 1], "data": [list(row.values()) for row in IDS]},
-        {name: {str(number): row[name] for number, row in enumerate(IDS)} for name in IDS[0]},
+        {name: {number: IDS[int(number)][name] for number in ("10" if name == "q" else "01")} for name in IDS[0]},
         {"data": [{"id": one["id"], "paragraphs": [{"q": one["q"], "qas": [{"a": one["a"]}]}]} for one in IDS]},
     ],
     ids=["by id", "by id, with ids", "under any key", "split", "columns by number", "nested"],
 )  # fmt: skip
 def test_json_in_other_forms_of_tables(write: Write, value: object) -> None:
     assert rows_of(write("a.json", json.dumps(value))) == IDS
+
+
+def test_lists_of_objects_in_a_list_of_rows_stay(write: Write) -> None:
+    rows = [{"q": "1", "qas": [{"a": "2"}]}]
+    assert rows_of(write("a.json", json.dumps(rows))) == rows
 
 
 def test_columns_of_json_may_be_objects(write: Write) -> None:

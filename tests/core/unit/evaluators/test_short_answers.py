@@ -119,6 +119,7 @@ def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None
         ("It is Paris.", "“Paris”", 1.0),
         ("It is Rome.", '"Paris"', 0.0),
         ('It is ".', '"', 0.0),
+        ("It is 5 m.", '5"', 0.0),
     ],
 )
 def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:

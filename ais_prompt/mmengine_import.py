@@ -21,7 +21,7 @@ def _format_code(*args: Any, **kwargs: Any) -> Any:
 
 
 @contextmanager
-def _yapf_waiting() -> Iterator[None]:
+def _without_yapf() -> Iterator[None]:
     """Stand in for yapf while mmengine is imported, unless somebody else has imported it already."""
     if "yapf" in sys.modules:
         yield
@@ -37,7 +37,7 @@ def _yapf_waiting() -> Iterator[None]:
             del sys.modules[name]
 
 
-with _yapf_waiting():
+with _without_yapf():
     import mmengine.config.config as mmengine_config
     import mmengine.config.utils as mmengine_utils
     from mmengine.config import Config as Config
