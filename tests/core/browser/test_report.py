@@ -267,7 +267,8 @@ def test_a_run_of_one_task_opens_with_its_score_and_what_went_wrong(page: Page, 
     assert column(page, "state")[:4] == ["wrong"] * 4
     page.value("table.select(99)")
     assert column(page, "state")[-1] == "right"
-    page.value("toggleStates(['unparsed', 'truncated', 'failed'])")
+    drawn = "toggleStates(['unparsed', 'truncated', 'failed']), document.querySelectorAll('#rows .row').length"
+    assert page.value(drawn) == 3, "at once, though the table was scrolled further down than it is long now"
     shown = dict(zip(column(page, "state"), column(page, "extracted"), strict=True))
     assert shown == {"failed": "timeout", "cut": "“Well, let us see. Twice”", "no answer": "“I would rather not say.”"}
     page.requests.clear()  # of the other file

@@ -94,8 +94,10 @@ class Table {
     if (this.pressed) return;
     const height = this.height();
     this.space.style.height = `${this.selection.length * height}px`;
-    const first = Math.max(0, Math.floor(this.grid.scrollTop / height) - SPARE);
-    const last = Math.min(this.selection.length, Math.ceil((this.grid.scrollTop + this.grid.clientHeight) / height) + SPARE);
+    const lowest = Math.max(0, this.selection.length * height - this.seen());
+    const top = Math.min(this.grid.scrollTop, lowest);  // Chromium may give the old place until its next picture
+    const first = Math.max(0, Math.floor(top / height) - SPARE);
+    const last = Math.min(this.selection.length, Math.ceil((top + this.grid.clientHeight) / height) + SPARE);
     this.selection.load(first, last)?.then(() => this.draw());
     const lines = [];
     for (let position = first; position < last; position += 1) lines.push(this.line(this.selection.at(position), position, height));
