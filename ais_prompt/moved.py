@@ -20,6 +20,7 @@ MOVED: Final[dict[str, str]] = {
     "ais_prompt.readers": "ais_prompt.data",
     "ais_prompt.retrievers": "ais_prompt.data",
     "ais_prompt.shards": "ais_prompt.plan",
+    "ais_prompt.comparison.baseline": "ais_prompt.gates.baseline",
 }
 """Old name of a module or package → its name now; the package adds those that moved into extensions."""
 

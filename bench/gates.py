@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ais_prompt.comparison import Baseline, BaselineTask
-from ais_prompt.gates import check_baseline
+from ais_prompt.gates import Baseline, BaselineTask, check_baseline
 from ais_prompt.metrics import LEVEL
 
 SAMPLES = 1_319

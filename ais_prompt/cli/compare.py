@@ -110,8 +110,8 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise. --advise says which limits runs of the same model keep to.
     """
-    from ais_prompt.comparison import make_baselines, read_stored_run, write_baseline
-    from ais_prompt.gates import advice_lines, advise_gates, alarm_words
+    from ais_prompt.comparison import read_stored_run
+    from ais_prompt.gates import advice_lines, advise_gates, alarm_words, make_baselines, write_baseline
     from ais_prompt.utils import counted
 
     if output is None and not advise:

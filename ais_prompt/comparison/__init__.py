@@ -1,23 +1,10 @@
-"""Compare runs and decide: differences and their causes, baselines, gates."""
+"""Compare runs: differences and their causes."""
 
 from typing import TYPE_CHECKING
 
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.comparison.baseline import (
-        BASELINE_FORMAT,
-        ENOUGH_ANSWERED,
-        Baseline,
-        BaselineFile,
-        BaselineTask,
-        baseline_task,
-        make_baseline,
-        make_baselines,
-        open_baseline,
-        read_baseline,
-        write_baseline,
-    )
     from ais_prompt.comparison.causes import (
         CHANCE,
         DATA,

@@ -1,4 +1,4 @@
-"""What ``compare`` and ``baseline`` print with ``--json``; the page of a comparison shows it too."""
+"""What ``compare`` prints with ``--json``; the page of a comparison shows it too."""
 
 from __future__ import annotations
 
@@ -73,22 +73,6 @@ class ComparisonEntry(TypedDict):
     shares: list[dict[str, Any]]
     changes: list[dict[str, Any]]
     flips: list[dict[str, Any]]
-
-
-class BaselineDocument(Document, kw_only=True):
-    """What ``baseline`` prints.
-
-    Attributes:
-        file: the baseline; empty if none was written.
-        samples, datasets: numbers of what is in it.
-        advice: with ``--advise``, the gate of each dataset and what it rests on.
-    """
-
-    kind: Literal["baseline"]
-    file: str = ""
-    samples: int = 0
-    datasets: int = 0
-    advice: list[dict[str, Any]] = field(default_factory=list)
 
 
 def comparison_json(found: RunComparison) -> dict[str, Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         exceeded,
         silent_progress,
     )
-    from ais_prompt.engine.signs import FEWEST, Signs
+    from ais_prompt.engine.task_session import FEWEST, Signs
     from ais_prompt.engine.workers import ModelWorkers, gpus_of
 else:
     __getattr__, __dir__ = offered(__name__)

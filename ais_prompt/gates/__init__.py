@@ -1,4 +1,4 @@
-"""Gates: conditions that a run must meet. Checked before anything is asked, decided by its scores, and advised."""
+"""Gates: conditions that a run must meet, and baselines. Read before anything is asked, decided by its scores."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,15 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.gates.advice import Advice, advice_lines, advise_gates
+    from ais_prompt.gates.baseline import (
+        BASELINE_FORMAT,
+        Baseline,
+        BaselineFile,
+        BaselineTask,
+        make_baselines,
+        read_baseline,
+        write_baseline,
+    )
     from ais_prompt.gates.decision import check_gates, interval_end
     from ais_prompt.gates.drop import HeldPair, check_baseline
     from ais_prompt.gates.run_gates import Claim, RunGates, checked_gates, claims_of, open_gates

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct, to_builtins
 
-from ais_prompt.comparison import StoredRun, make_baseline, make_baselines
+from ais_prompt.comparison import StoredRun
 from ais_prompt.errors import ConfigError
+from ais_prompt.gates.baseline import make_baseline, make_baselines
 from ais_prompt.metrics import ENOUGH_RUNS, NIGHTS, Threshold, level_with_run_effect, threshold
 from ais_prompt.scoring import value
 

@@ -11,7 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.comparison import ENOUGH_ANSWERED, Baseline, BaselineTask, ScoredTask, StoredRun
+from ais_prompt.comparison import ScoredTask, StoredRun
+from ais_prompt.gates.baseline import ENOUGH_ANSWERED, Baseline, BaselineTask
 from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value

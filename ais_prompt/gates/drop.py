@@ -15,8 +15,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.comparison import ENOUGH_ANSWERED, Baseline, BaselineTask, StoredRun, baseline_task
+from ais_prompt.comparison import StoredRun
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.gates.baseline import ENOUGH_ANSWERED, Baseline, BaselineTask, baseline_task
 from ais_prompt.metrics import (
     LEVEL,
     POWER,

@@ -18,7 +18,7 @@ from ais_prompt.types import Gate, Verdict, parse_gate
 from ais_prompt.utils import advice
 
 if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
-    from ais_prompt.comparison import Baseline
+    from ais_prompt.gates.baseline import Baseline
 
 
 class RunGates(Struct, frozen=True):
@@ -93,7 +93,7 @@ def open_gates(
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
     if baseline is None:
         return RunGates(conditions, None, min_drop, level)
-    from ais_prompt.comparison import open_baseline
+    from ais_prompt.gates.baseline import open_baseline
 
     return RunGates(conditions, open_baseline(baseline, str(plan.spec.work_dir)), min_drop, level)
 

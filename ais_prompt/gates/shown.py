@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.comparison import BaselineTask
+from ais_prompt.gates.baseline import BaselineTask
 from ais_prompt.metrics import (
     NIGHTS,
     alarms_per_year,

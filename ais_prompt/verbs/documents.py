@@ -26,7 +26,7 @@ _OWN: Final[Mapping[str, str]] = {
     "check": "ais_prompt.verbs.check:CheckDocument",
     "list": "ais_prompt.verbs.list_document:ListDocument",
     "compare": "ais_prompt.comparison.document:CompareDocument",
-    "baseline": "ais_prompt.comparison.document:BaselineDocument",
+    "baseline": "ais_prompt.gates.baseline:BaselineDocument",
 }
 """Verb of the core → ``module:name`` of its document, without what extensions add."""
 

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct
 from pydantic import BaseModel
 
-from ais_prompt.comparison import BASELINE_FORMAT, BaselineFile
 from ais_prompt.extension import import_object
 from ais_prompt.extensions.describe.docstring import read_docstring
+from ais_prompt.gates import BASELINE_FORMAT, BaselineFile
 from ais_prompt.parts import type_words
 from ais_prompt.scoring import Row
 from ais_prompt.steps import extensions

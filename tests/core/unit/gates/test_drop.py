@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison import Baseline, BaselineTask, read_baseline, write_baseline
 from ais_prompt.errors import ConfigError
-from ais_prompt.gates import check_baseline
+from ais_prompt.gates import Baseline, BaselineTask, check_baseline, read_baseline, write_baseline
 
 
 def run(*tasks: BaselineTask) -> Baseline:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.comparison import Baseline, BaselineTask, Difference, read_baseline, write_baseline
+from ais_prompt.comparison import Difference
 from ais_prompt.comparison.printed import _style
-from ais_prompt.gates import HeldPair, check_baseline
+from ais_prompt.gates import Baseline, BaselineTask, HeldPair, check_baseline, read_baseline, write_baseline
 from ais_prompt.gates.advice import _rounded
 from ais_prompt.gates.decision import _drop_verdict
 from ais_prompt.types import parse_gate

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.comparison import read_baseline
 from ais_prompt.config import find_config, load_config
 from ais_prompt.data import LocalDataset, read_file
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
+from ais_prompt.gates import read_baseline
 from ais_prompt.scoring import read_answers
 from ais_prompt.store import read_json, read_predictions, read_scores
 from ais_prompt.utils import local_file

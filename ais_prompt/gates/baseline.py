@@ -20,14 +20,13 @@ import logging
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.comparison.paired_runs import StoredRun, read_stored_run
-from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.comparison import ScoredTask, StoredRun, read_stored_run
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics import (
     exact_mean,
@@ -35,7 +34,7 @@ from ais_prompt.metrics import (
 from ais_prompt.parts import exception_line
 from ais_prompt.store import check_scored, check_shape, reading, replacing
 from ais_prompt.terminal import NOTE
-from ais_prompt.types import lower_is_better
+from ais_prompt.types import Document, lower_is_better
 from ais_prompt.utils import decode, encode, read_regular
 
 logger = logging.getLogger(__name__)
@@ -362,3 +361,19 @@ class BaselineTaskFile(TypedDict):
     sums: NotRequired[dict[str, str]]
     lower_is_better: NotRequired[bool]
     evaluator: NotRequired[str]
+
+
+class BaselineDocument(Document, kw_only=True):
+    """What ``baseline`` prints.
+
+    Attributes:
+        file: the baseline; empty if none was written.
+        samples, datasets: numbers of what is in it.
+        advice: with ``--advise``, the gate of each dataset and what it rests on.
+    """
+
+    kind: Literal["baseline"]
+    file: str = ""
+    samples: int = 0
+    datasets: int = 0
+    advice: list[dict[str, Any]] = field(default_factory=list)
