@@ -46,6 +46,8 @@ CONTEXTS: Final = (
     *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
+PASSAGES: Final = ("documents", "passages", "paragraphs", "docs", "ctxs")
+"""Names of contexts that are lists."""
 OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
 OF_ANSWERS: Final = late(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
 """Words in the names of columns that have more words: ``question_text``, ``标准答案文本``."""
@@ -309,8 +311,9 @@ def _question(look: Look) -> Found | None:
     name = _question_column(look)
     if name is None:
         return None
-    context = next((one for one in look.all(CONTEXTS) if one not in (name, look.shape.answer, look.answer)), None)
-    return {"question": tuple(filter(None, (context, name)))}
+    lists = [one for one in look.all(PASSAGES) if look.holds(one, lambda value: isinstance(value, list | Mapping))]
+    contexts = (one for one in (*look.all(CONTEXTS), *lists) if one not in (name, look.shape.answer, look.answer))
+    return {"question": tuple(filter(None, (next(contexts, None), name)))}
 
 
 def _question_column(look: Look) -> str | None:
@@ -465,7 +468,7 @@ SHAPES: Final = (
         "a question, below its context if there is one",
         "question",
         {"context": "Ann is 4.", "question": "How old is Ann?", "answer": "4"},
-        "SQuAD, BoolQ (`passage`), Alpaca (`instruction`, `input`), ragas (`user_input`, `retrieved_contexts`)",
+        "SQuAD, BoolQ (`passage`), Alpaca (`instruction`, `input`), ragas (`retrieved_contexts`), HotpotQA, MuSiQue",
         _question,
     ),
     Shape(

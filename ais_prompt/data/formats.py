@@ -341,7 +341,7 @@ _NESTED: Final = ("paragraphs", "qas", "qa_pairs")
 
 def _unnested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for name in _NESTED:
-        if rows and all(is_rows(row.get(name)) for row in rows):
+        if rows and all(is_rows(row.get(name)) and "question" not in row for row in rows):
             outer = [({key: one for key, one in row.items() if key != name}, row[name]) for row in rows]
             rows = [{**beside, **inner} for beside, each in outer for inner in each]
     return rows

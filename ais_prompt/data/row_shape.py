@@ -43,7 +43,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     Attributes:
         inside: columns of objects, whose keys become columns.
         texts: columns that become texts: nothing for null, ``true`` and ``false`` as in JSON, a line for each entry of
-            a list.
+            a list; passages of retrieval, which are objects, become paragraphs below their titles.
         question: columns that become one text, ``question``, with a blank line between them; empty ones are left out.
         options: the column of the options, or one column for each. They become ``options`` (a line each, ``A. text``)
             and the columns ``A``, ``B``, ….

@@ -6,10 +6,16 @@ import ast
 import json
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils import parse_written
+
+_TEXTS: Final = (
+    *("text", "paragraph_text", "passage_text", "content", "contents", "page_content", "passage", "paragraph"),
+    *("document", "body", "sentences", "snippet"),
+)
+"""Keys of the text of a passage, the likeliest first."""
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -32,7 +38,7 @@ def text_of(name: str, value: Any) -> str:
     """Return a value of a row as a prompt writes it.
 
     Raises:
-        DataError: it is an object, or a list of other things than texts and numbers.
+        DataError: it is an object, or a list of other things than texts, numbers and passages.
     """
     if value is None or value != value:
         return ""
@@ -40,10 +46,46 @@ def text_of(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple) and not any(isinstance(one, Mapping | list | tuple) for one in value):
         return "\n".join(text_of(name, one) for one in value)
+    if (passages := _passages(value)) is not None:
+        return "\n\n".join(passages)
     if isinstance(value, Mapping | list | tuple):
         what = f"{name!r} holds {json.dumps(value, ensure_ascii=False, default=str):.80}, which no prompt can write"
         raise DataError(what, fix="write a text into the column, or name another one with --prompt")
     return str(value)
+
+
+def _passages(value: Any) -> list[str] | None:
+    """Return passages as texts, each below its title; None if the value has another form.
+
+    They are objects, lists of sentences, or pairs of title and sentences; or an object of lists, of titles, or of one.
+    """
+    if isinstance(value, Mapping) and any(isinstance(value.get(key), str) for key in _TEXTS):
+        value = [value]
+    elif isinstance(value, Mapping):
+        columns = {key: column for key, column in value.items() if column is not None}
+        if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):
+            return None
+        if len({len(column) for column in columns.values()}) == 1:
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            if (found := _passages(rows)) is not None:
+                return found
+        value = [*columns.items()]  # titles, and the sentences of each
+    each = [_passage(one) for one in value] if isinstance(value, list | tuple) else [None]
+    return None if None in each else [one for one in each if one]
+
+
+def _passage(value: Any) -> str | None:
+    """Return one passage; None for anything else."""
+    title: Any = None
+    if isinstance(value, Mapping):
+        title, value = value.get("title"), next((value[key] for key in _TEXTS if key in value), None)
+    elif isinstance(value, list | tuple) and len(value) == 2 and not isinstance(value[1], str):
+        title, value = value
+    if isinstance(value, list | tuple) and all(isinstance(sentence, str) for sentence in value):
+        value = " ".join(map(str.strip, value))
+    if not isinstance(value, str):
+        return None
+    return f"{title}\n{value}" if title and isinstance(title, str) else value
 
 
 def parsed(value: Any) -> Any:

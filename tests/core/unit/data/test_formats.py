@@ -224,6 +224,8 @@ def test_json_in_other_forms_of_tables(write: Write, value: object) -> None:
 def test_lists_of_objects_in_a_list_of_rows_stay(write: Write) -> None:
     rows = [{"q": "1", "qas": [{"a": "2"}]}]
     assert rows_of(write("a.json", json.dumps(rows))) == rows
+    passages = [{"question": "1", "paragraphs": [{"text": "2"}, {"text": "3"}]}]
+    assert rows_of(write("b.json", json.dumps({"data": passages}))) == passages
 
 
 def test_columns_of_json_may_be_objects(write: Write) -> None:

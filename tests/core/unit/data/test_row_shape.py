@@ -39,6 +39,39 @@ def test_options_of_every_form_become_lines_and_columns(value: Any) -> None:
     assert row["answer"] == "B"
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"title": "One", "paragraph_text": "A b. C d.", "idx": 0}, {"title": "Two", "paragraph_text": "E f."}],
+        [["One", ["A b.", " C d."]], ["Two", ["E f."]]],
+        {"title": ["One", "Two"], "sentences": [["A b. ", "C d."], ["E f."]]},
+        {"passage_text": ["One\nA b. C d.", "Two\nE f."], "is_selected": [0, 1]},
+        {"One": ["A b.", "C d."], "Two": ["E f."], "Three": None},
+        {"title": "One", "content": "A b. C d.\n\nTwo\nE f.", "tokens": ["A", "b"]},
+    ],
+)
+def test_passages_of_every_form_become_paragraphs_below_their_titles(value: Any) -> None:
+    row = parse_shape({"question": ["context", "q"]}).row({"context": value, "q": "Why?"})
+    assert row["question"] == "One\nA b. C d.\n\nTwo\nE f.\n\nWhy?"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": 1},
+        [{"type": "image_url"}],
+        [["A", [1]]],
+        {},
+        [{"text": "a"}, {"url": "b"}],
+        {"a": ["b"], "c": [1]},
+        {"id": 1, "a": ["b"]},
+    ],
+)
+def test_what_is_no_passage_is_refused(value: Any) -> None:
+    with pytest.raises(DataError, match=r"'context' holds .*, which no prompt can write"):
+        parse_shape({"texts": ["context"]}).row({"context": value})
+
+
 @given(
     st.lists(st.text("abcdef ", min_size=1).map(str.strip).filter(bool), min_size=2, max_size=8, unique=True), st.data()
 )
