@@ -37,22 +37,27 @@ ANSWERS: Final = (
     *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "ground_truths"),
     *("groundtruth", "targets", "references", "expected_response", "response", "completion", "labels", "class"),
     *("sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
-    *("possible_answers", "mc_answer", "assistant"),
+    *("possible_answers", "mc_answer", "assistant", "final_decision"),
     *("答案", "标准答案", "参考答案", "正确答案", "正确选项", "回答", "输出", "标签", "情感", "结果", "解答"),
 )
 CONTEXTS: Final = (
     *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
-    *("contexts", "retrieved_contexts", "reference_contexts", "premise", "instruction", "body"),
+    *("contexts", "retrieved_contexts", "reference_contexts", "dialogue", "dialog", "theory", "premise", "instruction"),
+    *("body", "sentence"),
     *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
 PASSAGES: Final = ("documents", "passages", "paragraphs", "docs", "ctxs")
 """Names of contexts that are lists."""
+BESIDE: Final = ("pre_text", "table", "table_text", "post_text")
+"""Columns that the question is about beside its context, in this order."""
 OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
 OF_ANSWERS: Final = late(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
 """Words in the names of columns that have more words: ``question_text``, ``标准答案文本``."""
 PAIRS: Final = (
     ("premise", "hypothesis"),
+    ("premises", "conclusion"),
+    ("word", "sentence1", "sentence2"),
     ("sentence1", "sentence2"),
     ("question1", "question2"),
     ("text1", "text2"),
@@ -313,7 +318,8 @@ def _question(look: Look) -> Found | None:
         return None
     lists = [one for one in look.all(PASSAGES) if look.holds(one, lambda value: isinstance(value, list | Mapping))]
     contexts = (one for one in (*look.all(CONTEXTS), *lists) if one not in (name, look.shape.answer, look.answer))
-    return {"question": tuple(filter(None, (next(contexts, None), name)))}
+    beside = [one for one in look.all(BESIDE) if one not in (name, look.shape.answer, look.answer)]
+    return {"question": tuple(filter(None, (next(contexts, None), *beside, name)))}
 
 
 def _question_column(look: Look) -> str | None:
@@ -330,6 +336,8 @@ def _question_column(look: Look) -> str | None:
     asking = [name for name in others if look.holds(name, lambda value: str(value).rstrip().endswith(("?", "？")))]
     if len(asking) == 1:
         return asking[0]
+    if any(OF_QUESTIONS.search(plain_name(name)) for name in free if name not in texts):  # a list of them, as in CoQA
+        return None
     unknown = [name for name in others if plain_name(name) not in ANSWERS]
     return unknown[0] if unknown and len(others) <= 2 else None
 

@@ -16,6 +16,7 @@ _TEXTS: Final = (
     *("document", "body", "sentences", "snippet"),
 )
 """Keys of the text of a passage, the likeliest first."""
+_LISTS: Final = ("contexts", "passages", "paragraphs", "documents")
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -46,6 +47,8 @@ def text_of(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple) and not any(isinstance(one, Mapping | list | tuple) for one in value):
         return "\n".join(text_of(name, one) for one in value)
+    if "table" in name.lower() and (lines := _table(value)):
+        return "\n".join(f"| {' | '.join(text_of(name, cell).replace('|', '/') for cell in line)} |" for line in lines)
     if (passages := _passages(value)) is not None:
         return "\n\n".join(passages)
     if isinstance(value, Mapping | list | tuple):
@@ -54,22 +57,34 @@ def text_of(name: str, value: Any) -> str:
     return str(value)
 
 
+def _table(value: Any) -> list[list[Any]]:
+    """Return the lines of a table, the header and the rule below it first; empty if the value is none."""
+    if isinstance(value, Mapping) and isinstance(value.get("header"), list) and isinstance(value.get("rows"), list):
+        value = [value["header"], *value["rows"]]
+    lines = value if isinstance(value, list) and all(isinstance(line, list) for line in value) else []
+    if len({len(line) for line in lines}) != 1 or any(
+        isinstance(one, list | Mapping) for line in lines for one in line
+    ):
+        return []
+    return [lines[0], ["---"] * len(lines[0]), *lines[1:]]
+
+
 def _passages(value: Any) -> list[str] | None:
     """Return passages as texts, each below its title; None if the value has another form.
 
-    They are objects, lists of sentences, or pairs of title and sentences; or an object of lists, of titles, or of one.
+    They are objects, lists of sentences, or pairs of title and sentences; or an object of lists, or of one.
     """
     if isinstance(value, Mapping) and any(isinstance(value.get(key), str) for key in _TEXTS):
         value = [value]
     elif isinstance(value, Mapping):
+        if (inner := next((value[key] for key in _LISTS if key in value), None)) is not None:
+            return _passages(inner)
         columns = {key: column for key, column in value.items() if column is not None}
         if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):
             return None
-        if len({len(column) for column in columns.values()}) == 1:
-            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-            if (found := _passages(rows)) is not None:
-                return found
-        value = [*columns.items()]  # titles, and the sentences of each
+        if len({len(column) for column in columns.values()}) > 1:
+            return None
+        value = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     each = [_passage(one) for one in value] if isinstance(value, list | tuple) else [None]
     return None if None in each else [one for one in each if one]
 

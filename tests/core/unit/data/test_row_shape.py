@@ -46,7 +46,7 @@ def test_options_of_every_form_become_lines_and_columns(value: Any) -> None:
         [["One", ["A b.", " C d."]], ["Two", ["E f."]]],
         {"title": ["One", "Two"], "sentences": [["A b. ", "C d."], ["E f."]]},
         {"passage_text": ["One\nA b. C d.", "Two\nE f."], "is_selected": [0, 1]},
-        {"One": ["A b.", "C d."], "Two": ["E f."], "Three": None},
+        {"contexts": ["One\nA b. C d.", "Two\nE f."], "labels": ["RESULTS", "METHODS"], "meshes": ["x"]},
         {"title": "One", "content": "A b. C d.\n\nTwo\nE f.", "tokens": ["A", "b"]},
     ],
 )

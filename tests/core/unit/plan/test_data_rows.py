@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.config import Options
 from ais_prompt.data import SHAPES, Shape, find_shape
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan import KINDS as KINDS_OF_GOLDS
 from ais_prompt.plan import (
     DataFile,
@@ -155,6 +155,29 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
     with pytest.raises(DataError, match=r"'document' holds .*, which no prompt can write"):
         planned(nested)
     assert prompt_text(planned(nested, prompt="Q: {text}"), 0) == "Q: Why?"
+
+
+@pytest.mark.parametrize(
+    ("row", "prompt"),
+    [
+        ({"paragraphs": [{"title": "A", "paragraph_text": "One."}], "question": "Why?"}, "A\nOne.\n\nWhy?"),
+        ({"question": "Why?", "documents": ["One.", "Two."]}, "One.\nTwo.\n\nWhy?"),
+        ({"question": "Why?", "documents": 2}, "Why?"),
+        ({"question": "Why?", "sentence": "One."}, "One.\n\nWhy?"),
+        ({"word": "bank", "sentence1": "A bank.", "sentence2": "Bank on it."}, "bank\n\nA bank.\n\nBank on it."),
+        ({"table": {"header": ["a"], "rows": [["1|2"], [None]]}, "question": "Why?"}, "| a |\n| --- |\n| 1/2 |\n|  |\n\nWhy?"),
+        ({"pre_text": ["One."], "post_text": ["Two."], "table": [["a"], ["b"]], "question": "Why?"}, "One.\n\n| a |\n| --- |\n| b |\n\nTwo.\n\nWhy?"),
+    ],
+)  # fmt: skip
+def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any], prompt: str) -> None:
+    rows = [{**row, "answer": f"word {number} of many"} for number in range(4)]
+    assert prompt_text(planned(written(tmp_path, rows)), 0) == prompt
+
+
+def test_a_list_of_questions_is_no_question(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"story": "One.", "questions": ["Why?", "How?"], "answers": ["So.", "Not."]}])
+    with pytest.raises(ConfigError, match=r"no column of .* has a known name for the question"):
+        planned(path)
 
 
 def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
