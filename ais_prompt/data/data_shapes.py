@@ -34,7 +34,16 @@ ANSWERS: Final = (
     *("answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
     *("answerkey", "answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index"),
     "correct",
-    *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "ground_truths"),
+    *(
+        "gold_label",
+        "gold_index",
+        "gold_idx",
+        "correct_answer_num",
+        "gt_answer",
+        "cop",
+        "right_answer",
+        "ground_truths",
+    ),
     *("groundtruth", "targets", "references", "expected_response", "response", "completion", "labels", "class"),
     *("sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
     *("possible_answers", "mc_answer", "assistant", "final_decision"),
@@ -43,7 +52,7 @@ ANSWERS: Final = (
 CONTEXTS: Final = (
     *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
     *("contexts", "retrieved_contexts", "reference_contexts", "dialogue", "dialog", "theory", "premise", "instruction"),
-    *("body", "sentence"),
+    *("narrative", "puzzle", "flores_passage", "rule_content", "body", "sentence", "input"),
     *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
@@ -66,12 +75,26 @@ PAIRS: Final = (
 NO_CONTENT: Final = (
     *("id", "index", "idx", "no", "", "category", "source", "level", "type", "subject", "topic", "difficulty", "split"),
     *("uid", "uuid", "qid", "question_id", "task_id", "sample_id", "meta", "metadata", "tags", "explanation", "url"),
-    *("cluster", "dataset", "language", "lang", "编号", "序号", "类别", "来源", "难度", "学科", "解析"),
+    *(
+        "cluster",
+        "dataset",
+        "language",
+        "lang",
+        "chosen",
+        "rejected",
+        "编号",
+        "序号",
+        "类别",
+        "来源",
+        "难度",
+        "学科",
+        "解析",
+    ),
 )
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
-    *("choice", "mc1_targets", "target_scores", "answers", "选项", "候选", "备选"),
+    *("choice", "mc1_targets", "target_scores", "multiple_choice_targets", "answers", "选项", "候选", "备选"),
 )
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
@@ -82,7 +105,7 @@ INSIDE: Final = (
 """Columns whose objects hold the columns, in datasets of tests and traces."""
 _WRONG: Final = late(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
 _LETTERED: Final = late(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
-_NUMBERED: Final = late(r"(option|choice|opt|op|ending|sol|candidate|answer|ans|选项|mc)_?(\d)")
+_NUMBERED: Final = late(r"(option|choice|opt|op|ending|sol|candidate|answer|ans|选项|mc|mc_answer|holding)_?(\d)")
 
 ROWS_LOOKED_AT: Final = 1_000
 """Rows that decide what columns mean."""
@@ -367,9 +390,9 @@ def _parsed(look: Look) -> Found | None:
     name = _answer_column(look)
     if name is None or not look.holds(name, lambda value: isinstance(value, str) and parsed(value) is not value):
         return None
-    # "[0, 2]" may be an interval or a point; answers that all count are seldom numbers.
-    numbers = look.holds(name, lambda value: all(isinstance(one, int | float) for one in parsed(value)))
-    return None if numbers else {"answer": name, "parsed": True}
+    # "[0, 2]" may be an interval or a point, "[[a]]" is how a prompt wants it; answers that all count are seldom such.
+    written = look.holds(name, lambda value: all(isinstance(one, int | float | list) for one in parsed(value)))
+    return None if written else {"answer": name, "parsed": True}
 
 
 def _answer(look: Look) -> Found | None:
@@ -387,8 +410,10 @@ def _answer_column(look: Look) -> str | None:
     free = [name for name in look.names if name not in taken and look.values(name)]
     # A prompt with several columns may hold that of the answer, which is masked: "{question} = {answer}".
     among = [*free, *look.asked] if look.asked and len(look.asked) > 1 else free
-    if named := look.first(ANSWERS, among):
-        return named
+    named = [*look.all(ANSWERS, among)]
+    if named:
+        plain = (name for name in named if not look.holds(name, _is_of_other_keys))
+        return next(plain, named[0])
     others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
     for some in (others, [name for name in others if OF_ANSWERS.search(plain_name(name))]):
         if len(some) == 1:
@@ -396,6 +421,11 @@ def _answer_column(look: Look) -> str | None:
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
     varies = len(rest) == 1 and len({str(value) for value in look.values(rest[0])}) > 1
     return rest[0] if varies and not others else None
+
+
+def _is_of_other_keys(value: Any) -> bool:
+    """Return whether a value is an object, and none with answers: the ``target`` of WSC is what is asked about."""
+    return isinstance(value, Mapping) and not value.keys() & {"text", "value", "spans", "aliases", "answer", "answers"}
 
 
 def _counts_rows(look: Look, name: str) -> bool:

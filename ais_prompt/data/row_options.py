@@ -20,8 +20,8 @@ LEAST_LETTERS: Final = 5
 GoldOfOptions: TypeAlias = Literal["label", "letter", "text", "from 0", "from 1", "marked"]
 """How the right option is given: by its label in the data, its letter, its text, its number, or a mark beside it."""
 
-TEXT_KEYS: Final = ("text", "content", "value", "option", "choice", "answer", "sentence")
-LABEL_KEYS: Final = ("label", "labels", "key", "id", "letter", "name", "option")
+TEXT_KEYS: Final = ("text", "content", "value", "option", "choice", "answer", "sentence", "atext")
+LABEL_KEYS: Final = ("label", "labels", "key", "id", "letter", "name", "option", "aid")
 MARK_KEYS: Final = ("correct", "is_correct", "iscorrect", "right", "is_right", "is_answer")
 """Keys of an option: its text, its label, and whether it is right."""
 _LISTS: Final = ("text", "texts", "choices", "options", "content")
@@ -44,6 +44,8 @@ class Option(Struct, frozen=True):
 
 _LABELLED: Final = late(r"\s*[(\[]?(?P<label>[A-Z]|\d{1,2})\s*[)\].:、．]\s*(?P<text>\S.*?)\s*", re.DOTALL)
 _LABEL_IN_TEXT: Final = late(r"(?:\A|(?<=\s))[(\[]?(?P<label>[A-Z])[)\].:、．]\s*(?=\S)")
+_SMALL_LABEL_IN_TEXT: Final = late(r"(?:\A|(?<=\s))\(?(?P<label>[a-z])\s?\)\s*(?=\S)")
+"""As in MathQA: ``a ) 38 , b ) 27``."""
 _SEPARATORS: Final = ("\n", "|", ";", "；")
 
 
@@ -110,8 +112,10 @@ def _option(value: Mapping[Any, Any]) -> Option | None:
 
 
 def _options_in_text(text: str) -> list[Option] | None:
-    labels = list(_LABEL_IN_TEXT.finditer(text))
-    if len(labels) > 1 and [one["label"] for one in labels] == list(LETTERS[: len(labels)]):
+    for label in (_LABEL_IN_TEXT, _SMALL_LABEL_IN_TEXT):
+        labels = list(label.finditer(text))
+        if len(labels) < 2 or [one["label"].upper() for one in labels] != list(LETTERS[: len(labels)]):
+            continue
         ends = [*(one.start() for one in labels[1:]), len(text)]
         texts = [text[one.end() : end].strip(" \n\t,;；，") for one, end in zip(labels, ends, strict=True)]
         return [Option(one["label"], part) for one, part in zip(labels, texts, strict=True)]

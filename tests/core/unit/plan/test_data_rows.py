@@ -164,6 +164,7 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
         ({"question": "Why?", "documents": ["One.", "Two."]}, "One.\nTwo.\n\nWhy?"),
         ({"question": "Why?", "documents": 2}, "Why?"),
         ({"question": "Why?", "sentence": "One."}, "One.\n\nWhy?"),
+        ({"input": "One.", "question": "Why?"}, "One.\n\nWhy?"),
         ({"word": "bank", "sentence1": "A bank.", "sentence2": "Bank on it."}, "bank\n\nA bank.\n\nBank on it."),
         ({"table": {"header": ["a"], "rows": [["1|2"], [None]]}, "question": "Why?"}, "| a |\n| --- |\n| 1/2 |\n|  |\n\nWhy?"),
         ({"pre_text": ["One."], "post_text": ["Two."], "table": [["a"], ["b"]], "question": "Why?"}, "One.\n\n| a |\n| --- |\n| b |\n\nTwo.\n\nWhy?"),
@@ -174,8 +175,15 @@ def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any
     assert prompt_text(planned(written(tmp_path, rows)), 0) == prompt
 
 
-def test_a_list_of_questions_is_no_question(tmp_path: Path) -> None:
-    path = written(tmp_path, [{"story": "One.", "questions": ["Why?", "How?"], "answers": ["So.", "Not."]}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"story": "One.", "questions": ["Why?", "How?"], "answers": ["So.", "Not."]},
+        {"chosen": "Human: hi\n\nAssistant: hello", "rejected": "Human: hi\n\nAssistant: no"},
+    ],
+)
+def test_neither_a_list_of_questions_nor_a_chosen_answer_is_a_question(tmp_path: Path, row: dict[str, Any]) -> None:
+    path = written(tmp_path, [row])
     with pytest.raises(ConfigError, match=r"no column of .* has a known name for the question"):
         planned(path)
 
