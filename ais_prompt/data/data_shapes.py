@@ -22,15 +22,27 @@ from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 
 QUESTIONS: Final = (
-    *("question", "question_stem", "problem", "problem_statement", "prompt", "query", "user_input", "user_message"),
+    *("question", "question_stem", "question_text", "problem", "problem_text", "problem_statement", "prompt", "query"),
+    *("user_input", "user_message"),
     *("user_query", "input", "instruction", "goal", "stem", "statement", "claim", "utterance", "sentence", "review"),
     *("ctx", "text", "content", "hypothesis", "q", "user", "task", "tweet", "comment", "headline", "inputs"),
-    *("original_text", "message", "body"),
+    *("original_text", "message", "body", "startphrase"),
     *("问题", "题目", "提问", "题干", "试题", "输入", "指令", "文本", "句子", "评论", "内容", "用户输入"),
 )
 ANSWERS: Final = (
     *("answer", "gold", "target", "expected", "reference", "label_text", "label_desc", "label_des", "label_name"),
-    *("category_name", "label", "ground_truth", "final_answer", "solution", "ideal", "output", "ans", "golden"),
+    *(
+        "category_name",
+        "label",
+        "ground_truth",
+        "final_answer",
+        "answer_number",
+        "solution",
+        "ideal",
+        "output",
+        "ans",
+        "golden",
+    ),
     *("answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
     *("answerkey", "answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index"),
     "correct",
@@ -52,7 +64,7 @@ ANSWERS: Final = (
 CONTEXTS: Final = (
     *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
     *("contexts", "retrieved_contexts", "reference_contexts", "dialogue", "dialog", "theory", "premise", "instruction"),
-    *("narrative", "puzzle", "flores_passage", "rule_content", "body", "sentence", "input"),
+    *("narrative", "patient_note", "puzzle", "flores_passage", "rule_content", "body", "sentence", "input"),
     *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
@@ -75,21 +87,8 @@ PAIRS: Final = (
 NO_CONTENT: Final = (
     *("id", "index", "idx", "no", "", "category", "source", "level", "type", "subject", "topic", "difficulty", "split"),
     *("uid", "uuid", "qid", "question_id", "task_id", "sample_id", "meta", "metadata", "tags", "explanation", "url"),
-    *(
-        "cluster",
-        "dataset",
-        "language",
-        "lang",
-        "chosen",
-        "rejected",
-        "编号",
-        "序号",
-        "类别",
-        "来源",
-        "难度",
-        "学科",
-        "解析",
-    ),
+    *("cluster", "dataset", "language", "lang", "chosen", "rejected", "checklist", "rubric"),
+    *("编号", "序号", "类别", "来源", "难度", "学科", "解析"),
 )
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 OPTION_LISTS: Final = (
@@ -361,7 +360,8 @@ def _question_column(look: Look) -> str | None:
         return asking[0]
     if any(OF_QUESTIONS.search(plain_name(name)) for name in free if name not in texts):  # a list of them, as in CoQA
         return None
-    unknown = [name for name in others if plain_name(name) not in ANSWERS]
+    words = [name for name in others if look.holds(name, lambda value: isinstance(value, str), ENOUGH)]
+    unknown = [name for name in words if plain_name(name) not in ANSWERS]
     return unknown[0] if unknown and len(others) <= 2 else None
 
 

@@ -133,6 +133,8 @@ KINDS = [
     FileKind("headqa", lambda n: dict(qid=n, qtext=asked(n), ra=place(n) + 1, answers=[dict(aid=k + 1, atext=one) for k, one in enumerate(names(n))]), letter, is_letter),
     FileKind("in brackets, as the prompt wants it", lambda n: dict(question=asked(n), answer=f"[[{city(n)}]]"), lambda n: f"[[{city(n)}]]", lambda n: f"It is [[{city(n)}]]."),
     FileKind("cluewsc", lambda n: dict(target=dict(span1_text="a", span2_text="b"), label="true" if n % 2 else "false", text=asked(n)), lambda n: "true" if n % 2 else "false", lambda n: f"The answer is {'true' if n % 2 else 'false'}."),
+    FileKind("scibench", lambda n: dict(problem_text=asked(n), answer_latex=f"{n}.5", answer_number=f"{n}.5", unit="m", comment="", solution="It is long.", problemid="x"), lambda n: f"{n}.5", lambda n: f"It is {n}.5."),
+    FileKind("swag", lambda n: {"video-id": "x", "startphrase": asked(n), "sent1": "a", "sent2": "b", "gold-source": "gold", **{f"ending{k}": one for k, one in enumerate(names(n))}, "label": place(n)}, letter, is_letter),
     FileKind("list in a cell of a TSV", lambda n: dict(question=asked(n), possible_answers='"' + json.dumps([city(n), "no city"]).replace('"', '""') + '"'), city, is_city),
     FileKind("langsmith", lambda n: dict(inputs=dict(question=asked(n)), outputs=dict(answer=city(n))), city, is_city),
     FileKind("openai evals", lambda n: dict(input=[dict(role="system", content="Be brief."), dict(role="user", content=asked(n))], ideal=city(n)), city, is_city),

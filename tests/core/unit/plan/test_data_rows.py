@@ -179,10 +179,11 @@ def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any
     "row",
     [
         {"story": "One.", "questions": ["Why?", "How?"], "answers": ["So.", "Not."]},
+        {"concept_set_idx": 3, "concepts": ["ski", "hill"], "target": "He skis down the hill."},
         {"chosen": "Human: hi\n\nAssistant: hello", "rejected": "Human: hi\n\nAssistant: no"},
     ],
 )
-def test_neither_a_list_of_questions_nor_a_chosen_answer_is_a_question(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_lists_of_questions_numbers_and_chosen_answers_are_no_question(tmp_path: Path, row: dict[str, Any]) -> None:
     path = written(tmp_path, [row])
     with pytest.raises(ConfigError, match=r"no column of .* has a known name for the question"):
         planned(path)
