@@ -19,7 +19,8 @@ def recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evalua
     """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
     shape = columns.shape
     inputs = [name for name in columns.inputs if name != columns.answer and not (name == "options" and shape.options)]
-    asked = listed(map(mark_of, inputs))
+    parts = [part for name in inputs for part in (shape.question if name == "question" else ()) or (name,)]
+    asked = listed(map(mark_of, parts))
     if shape.messages is not None:
         asked = f"the chat in {mark_of(shape.messages)}"
     if shape.inside:
@@ -35,9 +36,9 @@ def recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evalua
         about += f", counted {shape.gold} (otherwise --set datasets.0.shape.gold='{other}')"
     where = shape.right or columns.source or ("the last turn" if shape.messages else "a mark of the options")
     read = [scoring[key]["type"] for key in ("dataset_postprocessor", "pred_postprocessor") if key in scoring]
-    parts = read if read and not evaluator else [*read, scoring["evaluator"]["type"]]
+    scorers = read if read and not evaluator else [*read, scoring["evaluator"]["type"]]
     named = mark_of(where) if where in (shape.right, columns.source) else where
-    return f"{asked} → {named}, {about} ({', '.join(dict.fromkeys(parts))})"
+    return f"{asked} → {named}, {about} ({', '.join(dict.fromkeys(scorers))})"
 
 
 def rows_without_gold(golds: Sequence[Any], answer: str | None, path: str) -> list[Note]:

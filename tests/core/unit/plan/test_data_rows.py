@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +172,10 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
     ],
 )  # fmt: skip
 def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any], prompt: str) -> None:
-    rows = [{**row, "answer": f"word {number} of many"} for number in range(4)]
-    assert prompt_text(planned(written(tmp_path, rows)), 0) == prompt
+    path = written(tmp_path, [{**row, "answer": f"word {number} of many"} for number in range(4)])
+    assert prompt_text(planned(path), 0) == prompt
+    named = re.findall(r"\{(\w+)\}", describe_file(DataFile(str(path))).sentence.partition(" → ")[0])
+    assert len(named) == (1 if prompt == "Why?" else len(row)), "all columns of the prompt are named"
 
 
 @pytest.mark.parametrize(
