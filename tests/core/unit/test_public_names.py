@@ -101,6 +101,7 @@ def test_modules_that_have_moved_have_their_old_names() -> None:
         importlib.import_module("ais_prompt.readers.nowhere")
 
 
+@pytest.mark.thorough
 def test_no_module_is_only_the_old_name_of_another() -> None:
     for path in Path(ais_prompt.__file__).parent.rglob("*.py"):
         body = ast.parse(path.read_text("utf-8")).body

@@ -121,6 +121,7 @@ def test_two_models_with_ties_have_the_record_as_their_win_rate() -> None:
     assert found.notes == ()
 
 
+@pytest.mark.thorough
 def test_a_perfect_record_is_finite_and_noted() -> None:
     for questions, separated in ((3, False), (40, True)):
         battles = [Battle(*pair, 1.0, str(at)) for at in range(questions) for pair in ("ab", "bc", "ac")]

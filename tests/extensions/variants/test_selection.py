@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def test_halves_depend_on_the_name_alone() -> None:
     assert chosen <= {name for name in names if is_in_half(name, 0.6)}
 
 
+@pytest.mark.thorough
 def test_equal_variants_are_seldom_called_different() -> None:
     draw = np.random.default_rng(3)
     ids = [str(number) for number in range(60)]
