@@ -94,13 +94,13 @@ def _passage(value: Any) -> str | None:
     title: Any = None
     if isinstance(value, Mapping):
         title, value = value.get("title"), next((value[key] for key in _TEXTS if key in value), None)
-    elif isinstance(value, list | tuple) and len(value) == 2 and not isinstance(value[1], str):
+    elif isinstance(value, list | tuple) and [isinstance(one, str) for one in value] == [True, False]:
         title, value = value
     if isinstance(value, list | tuple) and all(isinstance(sentence, str) for sentence in value):
         value = " ".join(map(str.strip, value))
     if not isinstance(value, str):
         return None
-    return f"{title}\n{value}" if title and isinstance(title, str) else value
+    return f"{title}\n{value}" if isinstance(title, str) and title else value
 
 
 def parsed(value: Any) -> Any:

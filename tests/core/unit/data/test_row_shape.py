@@ -61,6 +61,7 @@ def test_passages_of_every_form_become_paragraphs_below_their_titles(value: Any)
         {"a": 1},
         [{"type": "image_url"}],
         [["A", [1]]],
+        [[["a"], ["b"]], [["c"], ["d"]]],
         {},
         [{"text": "a"}, {"url": "b"}],
         {"a": ["b"], "c": [1]},
