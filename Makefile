@@ -45,7 +45,7 @@ quick-newest:
 # `slow-tests` and `test-lowest` only: of other versions of Python it tries the newest, and quickly.
 slow: slow-tests test-lowest pythons
 
-# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row;
+# What takes minutes: the report in a browser, hostile programs as root and as another user, 300 programs in a row;
 # and trackers with their packages, which need an environment of their own.
 slow-tests: .venv/installed-dev .venv-trackers/installed
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/extensions/programs/hostile

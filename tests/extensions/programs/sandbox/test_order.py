@@ -49,7 +49,7 @@ def unsteady(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unsteady")
-@pytest.mark.parametrize("number", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [20, pytest.param(300, marks=pytest.mark.slow)])
 def test_every_program_starts_in_whatever_order_its_processes_run(number: int, isolation: Isolation) -> None:
     for value in range(number):
         found = evaluate_program(f"def solution(): return {value}", "solution()", isolation, 30, 256)
