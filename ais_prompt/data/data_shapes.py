@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ais_prompt.data.row_chats import chat_of, split_chat
 from ais_prompt.data.row_options import GoldOfOptions, right_places
 from ais_prompt.data.row_shape import RowShape, flat
-from ais_prompt.data.row_values import parsed
+from ais_prompt.data.row_values import PASSAGES, parsed
 from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 
@@ -47,8 +47,6 @@ CONTEXTS: Final = (
     *("system_prompt", "system_message", "system"),
     *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
-PASSAGES: Final = ("documents", "passages", "paragraphs", "docs", "ctxs")
-"""Names of contexts that are lists."""
 BESIDE: Final = ("pre_text", "table", "table_text", "post_text")
 """Columns that the question is about beside its context, in this order."""
 OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
@@ -391,7 +389,7 @@ def _answer_column(look: Look) -> str | None:
     among = [*free, *look.asked] if look.asked and len(look.asked) > 1 else free
     named = [*look.all(ANSWERS, among)]
     if named:
-        plain = (name for name in named if not look.holds(name, _is_of_other_keys))
+        plain = (name for name in named if not look.holds(name, _has_no_answers))
         return next(plain, named[0])
     others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
     for some in (others, [name for name in others if OF_ANSWERS.search(plain_name(name))]):
@@ -402,7 +400,7 @@ def _answer_column(look: Look) -> str | None:
     return rest[0] if varies and not others else None
 
 
-def _is_of_other_keys(value: Any) -> bool:
+def _has_no_answers(value: Any) -> bool:
     """Return whether a value is an object, and none with answers: the ``target`` of WSC is what is asked about."""
     return isinstance(value, Mapping) and not value.keys() & {"text", "value", "spans", "aliases", "answer", "answers"}
 

@@ -336,7 +336,10 @@ def _split_rows(names: list[str], lines: list[list[Any]], path: Path) -> list[di
 
 
 _NESTED: Final = ("paragraphs", "qas", "qa_pairs")
-"""Columns of lists of objects, each of which is a row with what is beside the list (SQuAD, DROP)."""
+"""Columns of lists of objects, each of which is a row with what is beside the list (SQuAD, DROP).
+
+Beside a question such a list has passages (MuSiQue).
+"""
 
 
 def _unnested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

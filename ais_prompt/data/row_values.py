@@ -16,7 +16,8 @@ _TEXTS: Final = (
     *("document", "body", "sentences", "snippet"),
 )
 """Keys of the text of a passage, the likeliest first."""
-_LISTS: Final = ("contexts", "passages", "paragraphs", "documents")
+PASSAGES: Final = ("contexts", "documents", "passages", "paragraphs", "docs", "ctxs")
+"""Names of lists of passages, in small letters."""
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -47,8 +48,8 @@ def text_of(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple) and not any(isinstance(one, Mapping | list | tuple) for one in value):
         return "\n".join(text_of(name, one) for one in value)
-    if "table" in name.lower() and (lines := _table(value)):
-        return "\n".join(f"| {' | '.join(text_of(name, cell).replace('|', '/') for cell in line)} |" for line in lines)
+    if "table" in name.lower() and (table := _table(name, value)) is not None:
+        return table
     if (passages := _passages(value)) is not None:
         return "\n\n".join(passages)
     if isinstance(value, Mapping | list | tuple):
@@ -57,16 +58,16 @@ def text_of(name: str, value: Any) -> str:
     return str(value)
 
 
-def _table(value: Any) -> list[list[Any]]:
-    """Return the lines of a table, the header and the rule below it first; empty if the value is none."""
+def _table(name: str, value: Any) -> str | None:
+    """Return a table in Markdown, the first line as its header; None if the value is none."""
     if isinstance(value, Mapping) and isinstance(value.get("header"), list) and isinstance(value.get("rows"), list):
         value = [value["header"], *value["rows"]]
     lines = value if isinstance(value, list) and all(isinstance(line, list) for line in value) else []
-    if len({len(line) for line in lines}) != 1 or any(
-        isinstance(one, list | Mapping) for line in lines for one in line
-    ):
-        return []
-    return [lines[0], ["---"] * len(lines[0]), *lines[1:]]
+    nested = any(isinstance(cell, list | Mapping) for line in lines for cell in line)
+    if len({len(line) for line in lines}) != 1 or nested:
+        return None
+    cells = [[text_of(name, cell).replace("|", r"\|").replace("\n", " ") for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [cells[0], ["---"] * len(cells[0]), *cells[1:]])
 
 
 def _passages(value: Any) -> list[str] | None:
@@ -77,7 +78,7 @@ def _passages(value: Any) -> list[str] | None:
     if isinstance(value, Mapping) and any(isinstance(value.get(key), str) for key in _TEXTS):
         value = [value]
     elif isinstance(value, Mapping):
-        if (inner := next((value[key] for key in _LISTS if key in value), None)) is not None:
+        if (inner := next((value[key] for key in PASSAGES if key in value), None)) is not None:
             return _passages(inner)
         columns = {key: column for key, column in value.items() if column is not None}
         if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):
@@ -92,15 +93,20 @@ def _passages(value: Any) -> list[str] | None:
 def _passage(value: Any) -> str | None:
     """Return one passage; None for anything else."""
     title: Any = None
+    below = "\n"
     if isinstance(value, Mapping):
-        title, value = value.get("title"), next((value[key] for key in _TEXTS if key in value), None)
+        if "speaker" in value:  # a turn of a dialogue
+            title, below = value["speaker"], ": "
+        else:
+            title = value.get("title")
+        value = next((value[key] for key in _TEXTS if key in value), None)
     elif isinstance(value, list | tuple) and [isinstance(one, str) for one in value] == [True, False]:
         title, value = value
     if isinstance(value, list | tuple) and all(isinstance(sentence, str) for sentence in value):
         value = " ".join(map(str.strip, value))
     if not isinstance(value, str):
         return None
-    return f"{title}\n{value}" if isinstance(title, str) and title else value
+    return f"{title}{below}{value}" if isinstance(title, str) and title else value
 
 
 def parsed(value: Any) -> Any:

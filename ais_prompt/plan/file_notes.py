@@ -19,8 +19,8 @@ def recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evalua
     """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
     shape = columns.shape
     inputs = [name for name in columns.inputs if name != columns.answer and not (name == "options" and shape.options)]
-    parts = [part for name in inputs for part in (shape.question if name == "question" else ()) or (name,)]
-    asked = listed(map(mark_of, parts))
+    made = {"question": shape.question}
+    asked = listed(mark_of(column) for name in inputs for column in made.get(name) or (name,))
     if shape.messages is not None:
         asked = f"the chat in {mark_of(shape.messages)}"
     if shape.inside:

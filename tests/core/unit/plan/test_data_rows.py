@@ -164,10 +164,11 @@ def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_i
         ({"paragraphs": [{"title": "A", "paragraph_text": "One."}], "question": "Why?"}, "A\nOne.\n\nWhy?"),
         ({"question": "Why?", "documents": ["One.", "Two."]}, "One.\nTwo.\n\nWhy?"),
         ({"question": "Why?", "documents": 2}, "Why?"),
+        ({"question": "Why?", "dialogue": [{"speaker": "Ann", "text": "Hi."}, {"speaker": "Bob", "text": "Ho."}]}, "Ann: Hi.\n\nBob: Ho.\n\nWhy?"),
         ({"question": "Why?", "sentence": "One."}, "One.\n\nWhy?"),
         ({"input": "One.", "question": "Why?"}, "One.\n\nWhy?"),
         ({"word": "bank", "sentence1": "A bank.", "sentence2": "Bank on it."}, "bank\n\nA bank.\n\nBank on it."),
-        ({"table": {"header": ["a"], "rows": [["1|2"], [None]]}, "question": "Why?"}, "| a |\n| --- |\n| 1/2 |\n|  |\n\nWhy?"),
+        ({"table": {"header": ["a"], "rows": [["1|2"], [None]]}, "question": "Why?"}, "| a |\n| --- |\n| 1\\|2 |\n|  |\n\nWhy?"),
         ({"pre_text": ["One."], "post_text": ["Two."], "table": [["a"], ["b"]], "question": "Why?"}, "One.\n\n| a |\n| --- |\n| b |\n\nTwo.\n\nWhy?"),
     ],
 )  # fmt: skip
