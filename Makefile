@@ -49,8 +49,8 @@ slow: slow-tests test-lowest pythons
 # and trackers with their packages, which need an environment of their own.
 slow-tests: .venv/installed-dev .venv-trackers/installed
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/extensions/programs/hostile
-	$(BIN)/python -m pytest -m 'slow or browser' tests/extensions/programs/hostile tests/core/browser
-	$(BIN)/python -m pytest -m browser tests/extensions
+	$(BIN)/python -m pytest -m slow tests/extensions/programs/hostile
+	$(BIN)/python -m pytest --numprocesses 2 -m browser tests/core/browser tests/extensions
 	.venv-trackers/bin/python -m pytest --numprocesses 2 tests/extensions/trackers
 
 # Which branches of the package the tests reach without starting the command line as a process of its own.

@@ -1,4 +1,4 @@
-"""Nothing stays behind: after a run was killed, and after a thousand programs."""
+"""Nothing stays behind: after a run was killed, and after 300 programs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_nothing_outlives_a_run_that_was_killed(level: str, user: str) -> None:
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 @pytest.mark.parametrize("user", ["me", "without rights"])
-@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(80, marks=pytest.mark.slow)])
 def test_nothing_outlives_a_run_that_was_killed_in_a_start(level: str, user: str, kills: int) -> None:
     skip_without(level)
     python = [sys.executable] if user == "me" else command_without_rights()
@@ -90,14 +90,14 @@ def alive(others: set[psutil.Process]) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
-def test_a_thousand_programs_leave_nothing(level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_300_programs_leave_nothing(level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_without(level)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     isolation = find_isolation(level)
     name = f"many{uuid.uuid4().hex[:8]}"
     others = children()  # of earlier tests; each may end meanwhile
     before = state(others)
-    for number in range(1000):
+    for number in range(300):
         assert_outcome(number, name, isolation)
     end_spares()
     assert state(others) == before
