@@ -40,9 +40,8 @@ from ais_prompt.engine.conversations import (
     is_for_model,
     take_known,
 )
-from ais_prompt.engine.failures import FailureWatch
+from ais_prompt.engine.failures import FailureWatch, TaskSession
 from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
-from ais_prompt.engine.task_session import TaskSession
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import PerformsRequests, RunningConversation
 from ais_prompt.models import (
@@ -64,7 +63,7 @@ from ais_prompt.store import (
     open_cache,
     prediction_sorter,
 )
-from ais_prompt.types import Completion, DatasetSpec, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, DatasetSpec, Decoding, Portion, Prediction, Request, Sample, TaskFacts
 from ais_prompt.utils import canonical, counted, listed
 
 logger = logging.getLogger(__name__)
@@ -286,11 +285,6 @@ class TaskJob:
         """
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
 
-    @property
-    def price(self) -> Price | None:
-        """The price of the model; None without one."""
-        return self.task.spec.model.price
-
     def claimed(self, request: Request) -> AbstractAsyncContextManager[Completion | None]:
         """Yield the answer that another task of the run has got to the same request; see `EarlierAnswers.claimed`."""
         assert self._opened is not None
@@ -345,8 +339,11 @@ class TaskJob:
                 begun.failures.check(completion)
                 return kept
             answers = opened.steps
-        if self._first_body is None:
-            self._note_body(request)
+        # What is sent for the first request for a text, as the facts show it.
+        if self._first_body is None and isinstance(request.decoding, Decoding):
+            asked = self.model.asked if isinstance(self.model, AgentModel) else self.model
+            if isinstance(asked, SendsBodies):
+                self._first_body = shown_body(asked.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         model = self.task.spec.model
@@ -358,13 +355,6 @@ class TaskJob:
         opened.session.see(request, completion)
         begun.failures.check(completion)
         return kept
-
-    def _note_body(self, request: Request) -> None:
-        """Keep what is sent for the first request for a text, as the facts show it."""
-        model = self.model
-        asked = model.asked if isinstance(model, AgentModel) else model
-        if isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = shown_body(asked.sent(request)[1])
 
     def cancelled(self, attempts: int) -> None:
         """Count a request that was sent so often and is not waited for: an error has ended the task."""
