@@ -323,8 +323,8 @@ class Signs:
             return
         if self._reads_calls and decoding.extra.get("tools"):
             self._with_tools += 1
-            for form in () if completion.tool_calls else self._written_forms(completion.text):
-                self._written[form] += 1
+            for written in () if completion.tool_calls else self._written_forms(completion.text):
+                self._written[written] += 1
         self._see_thoughts(completion, decoding)
         if (effort := decoding.extra.get("reasoning_effort")) is not None:
             self._effort = effort
