@@ -1,4 +1,4 @@
-"""Samples and the results of inference: predictions, the facts about a task, and the speed of its server."""
+"""Samples and the results of inference: predictions, facts about a task, the speed of its server, and what was used."""
 
 from __future__ import annotations
 
@@ -338,3 +338,49 @@ _FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_r
 _LINE: Final = Decoder(_Line)
 _WHOLE_LINE: Final = Decoder(_WholeLine)
 _PROMPT: Final[Decoder[Prompts]] = Decoder(str | tuple[ChatMessage, ...])
+
+
+class Used(Struct, frozen=True):
+    """How much was asked.
+
+    Attributes:
+        requests: requests that have ended.
+        input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
+        cost: currency → amount, for models with a price.
+        attempts: how often they were sent, retries included.
+        estimated: answers whose tokens the server did not count.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Mapping[str, float] = field(default_factory=dict)
+    attempts: int = 0
+    estimated: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        cost = dict(self.cost)
+        for currency, amount in other.cost.items():
+            cost[currency] = cost.get(currency, 0.0) + amount
+        return Used(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            cost,
+            self.attempts + other.attempts,
+            self.estimated + other.estimated,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers together."""
+        return self.input_tokens + self.output_tokens
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Used:
+        """Read values as `msgspec.to_builtins` writes them.
+
+        Raises:
+            ValueError: they are not those of this class.
+        """
+        return convert(values, cls)
