@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from ais_prompt.store.disk import writing
 from ais_prompt.store.journal import Journal
-from ais_prompt.store.layout import safe_name
-from ais_prompt.store.writer_lock import try_file_lock
+from ais_prompt.store.layout import safe_name, try_file_lock
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils import digest
 
