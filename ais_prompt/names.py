@@ -13,7 +13,7 @@ from ais_prompt.extension import all_of
 API: Final = {
     "check": "ais_prompt.verbs.api",
     "compare": "ais_prompt.verbs.api",
-    "evaluate": "ais_prompt.verbs.evaluate",
+    "evaluate": "ais_prompt.verbs.api",
     "load_config": "ais_prompt.verbs.api",
     "open_run": "ais_prompt.verbs.open_run",
     "render_prompts": "ais_prompt.verbs.api",
