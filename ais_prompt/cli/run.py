@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.brought import brought, brought_names, given_options
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.modes import (
@@ -30,6 +29,9 @@ from ais_prompt.cli.options import (
     SESSION_NAMES,
     SOURCE_NAMES,
     added,
+    brought,
+    brought_names,
+    given_options,
     given_words,
     names_of,
     option_of,
@@ -129,7 +131,7 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     if session.dry_run:
         if further is not None:
             further.preview(in_mode)
-        from ais_prompt.cli.estimate import show_estimate
+        from ais_prompt.cli.check import show_estimate
 
         show_estimate(plan, by_task=True)
         divided.preview(in_mode)
