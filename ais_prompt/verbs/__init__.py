@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.verbs.api import Config, load_config, planned
+    from ais_prompt.verbs.api import Config, ConfigOptions, load_config, planned
     from ais_prompt.verbs.check import Audit, check_source, remarks, trials
     from ais_prompt.verbs.documents import (
         BenchmarkEntry,
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
         faults,
         task_ends,
     )
-    from ais_prompt.verbs.foreign_run import open_foreign
-    from ais_prompt.verbs.keywords import ConfigOptions
     from ais_prompt.verbs.open_run import export, public_errors
     from ais_prompt.verbs.run import (
         RunResult,
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
         check_retry,
         find_or_make,
         model_addresses,
+        open_foreign,
         open_run_folder,
         run_source,
         started_parts,
