@@ -17,7 +17,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,15 +38,12 @@ from ais_prompt.models import BringsFiles, former_identities
 from ais_prompt.plan import Task, cluster_of
 from ais_prompt.store import AnswerCache, FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
-    ChatMessage,
     Completion,
-    Content,
     Decoding,
     Failure,
     LikelihoodQuery,
     Portion,
     Prediction,
-    Prompt,
     Request,
     Sample,
     ToolRun,
@@ -59,8 +56,6 @@ LONGEST_NAME: Final = 60
 NO_VALUE: Final = "no_value"
 """The kind of the failure of a sample whose prompt would show a missing value."""
 _MARK: Final = "\ue003"
-_Gap: TypeAlias = tuple[int, str]
-"""The number of a row, the question being 0, and its column without a value."""
 
 
 def conversations_of(
@@ -209,41 +204,27 @@ def shown_gap(
     """
     rows = [sample, *shots]
     gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
-    if not gaps or (shown := _first_shown(inferencer, rows, gaps, context)) is None:
+    if not gaps:
+        return None
+    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
+    question, *examples = (
+        replace(row, fields={name: marks.get((number, name), value) for name, value in row.fields.items()})
+        for number, row in enumerate(rows)
+    )
+    try:
+        prompts = [view.prompt for view in inferencer.preview(question, examples, context)]
+    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
+        return None
+    said = [prompt if isinstance(prompt, str) else [message.content for message in prompt] for prompt in prompts]
+    text = "".join(texts(said))
+    shown = next((gap for gap in gaps if marks[gap] in text), None)
+    if shown is None:
         return None
     number, name = shown
     row = f"row {sample.index}"
     if number > 0:
         row = f"train row {shots[number - 1].index}, an example of {row},"
     return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
-
-
-def _first_shown(
-    inferencer: Inferencer, rows: Sequence[Sample], gaps: Sequence[_Gap], context: InferenceContext
-) -> _Gap | None:
-    """Return the first gap that the prompt shows."""
-    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
-    question, *shots = (_filled(number, row, marks) for number, row in enumerate(rows))
-    try:
-        views = inferencer.preview(question, shots, context)
-    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
-        return None
-    text = "".join(piece for view in views for piece in _texts(view.prompt))
-    return next((gap for gap in gaps if marks[gap] in text), None)
-
-
-def _filled(number: int, row: Sample, marks: Mapping[_Gap, str]) -> Sample:
-    """Return the row of a number with its marks in the gaps."""
-    own = {name: mark for (place, name), mark in marks.items() if place == number}
-    return replace(row, fields={**row.fields, **own}) if own else row
-
-
-def _texts(prompt: Prompt) -> Iterator[str]:
-    if isinstance(prompt, str):
-        yield prompt
-        return
-    for message in prompt:
-        yield from texts(message.content if isinstance(message, ChatMessage) else message)
 
 
 class Numbering:
@@ -276,32 +257,12 @@ class Numbering:
 
 def _opening(asked: Sequence[Request]) -> Hashable:
     """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
-    if messages := _plain_messages(asked):
-        return messages
-    prompts = tuple(
+    if any(not isinstance(request.prompt, str) for request in asked):  # messages, which may have dicts in them
+        return canonical([prompt_to_json(request.prompt) for request in asked])
+    return tuple(
         (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
         for request in asked
     )
-    try:
-        hash(prompts)
-    except TypeError:  # messages have dicts in them
-        return canonical([prompt_to_json(request.prompt) for request in asked])
-    return prompts
-
-
-def _plain_messages(asked: Sequence[Request]) -> tuple[tuple[tuple[str, Content], ...], ...]:
-    """Return the prompts of requests if all of them are messages of role and text; empty if not."""
-    opening = []
-    for request in asked:
-        if isinstance(request.prompt, str):
-            return ()
-        messages = []
-        for message in request.prompt:
-            if message.extra or not isinstance(message.content, str):
-                return ()
-            messages.append((message.role, message.content))
-        opening.append(tuple(messages))
-    return tuple(opening)
 
 
 CUT_OFF: Final = "tool_cut_off"
