@@ -297,97 +297,91 @@ class Signs:
         self._task = task
         inferencer = task.dataset.inferencer
         self._reads_calls = isinstance(inferencer, OffersTools) and inferencer.parser is None
-        self._with_tools = 0
+        self._leaves_thoughts = getattr(task.model, "think_tags", ()) is None
+        self._counts: Counter[str] = Counter()  # answers with an option, and those that show its sign
         self._written: dict[ToolFormat, int] = dict.fromkeys(get_args(ToolFormat), 0)
-        self._with_format = 0
-        self._no_json = 0
-        self._must_call = 0
-        self._no_call = 0
+        self._openings: Counter[str] = Counter()
+        self._stops: tuple[str, ...] = ()
+        self._effort: Any = None  # of the last request that has one
         self._temperature = 0.0
         self._texts: dict[str, str] = {}  # prompt → its first answer
-        self._repeats = 0
-        self._equal = 0
-        self._counted: list[tuple[Request, int]] = []
-        self._leaves_thoughts = getattr(task.model, "think_tags", ()) is None
-        self._openings: Counter[str] = Counter()
-        self._effort: Any = None  # of the last request that has one
-        self._with_effort = 0
-        self._thoughts = 0
-        self._stopped = 0
-        self._stops: tuple[str, ...] = ()
+        self._measured: list[tuple[Request, int]] = []
 
     def see(self, request: Request, completion: Completion) -> None:
         """Look at one answer."""
         decoding = request.decoding
         if completion.failure is not None or not isinstance(decoding, Decoding):
             return
-        if self._reads_calls and decoding.extra.get("tools"):
-            self._with_tools += 1
+        counts, extra = self._counts, decoding.extra
+        if self._reads_calls and extra.get("tools"):
+            counts["tools"] += 1
             for written in () if completion.tool_calls else self._written_forms(completion.text):
                 self._written[written] += 1
         self._see_thoughts(completion, decoding)
-        if (effort := decoding.extra.get("reasoning_effort")) is not None:
+        if (effort := extra.get("reasoning_effort")) is not None:
             self._effort = effort
-            self._with_effort += 1
-            self._thoughts += bool(completion.reasoning or completion.usage.reasoning_tokens)
-        if decoding.extra.get("tool_choice", "auto") not in ("auto", "none") and not completion.truncated:
-            self._must_call += 1
-            self._no_call += not (completion.tool_calls or self._written_forms(completion.text))
-        form = decoding.extra.get("response_format")
+            counts["effort"] += 1
+            counts["thoughts"] += bool(completion.reasoning or completion.usage.reasoning_tokens)
+        if extra.get("tool_choice", "auto") not in ("auto", "none") and not completion.truncated:
+            counts["must call"] += 1
+            counts["no call"] += not (completion.tool_calls or self._written_forms(completion.text))
+        form = extra.get("response_format")
         if isinstance(form, dict) and str(form.get("type")).startswith("json") and not completion.truncated:
-            self._with_format += 1
+            counts["format"] += 1
             try:
                 json.loads(completion.text)
             except (ValueError, RecursionError):
-                self._no_json += 1
+                counts["no JSON"] += 1
         if decoding.temperature:
             self._see_repeat(request, completion, decoding.temperature)
-        if completion.usage.prompt_tokens is not None and len(self._counted) < FEWEST:
-            self._counted.append((request, completion.usage.prompt_tokens))
+        if completion.usage.prompt_tokens is not None and len(self._measured) < FEWEST:
+            self._measured.append((request, completion.usage.prompt_tokens))
 
     def notes(self) -> Iterator[str]:
         """Yield what the user should know, a sentence each."""
+        counts = self._counts
         for opening, count in self._openings.most_common(OPENINGS_NAMED):
             yield (
                 f"{counted(count, 'answer')} with thoughts, scored with them: the text begins with {opening!r}; set "
                 "think_tags=(opening, closing) of the model, or the parser of the server (None leaves thoughts in)"
             )
-        if self._stopped:
+        if counts["stopped"]:
             yield (
-                f"{counted(self._stopped, 'answer')} ended inside of a thought, probably at a stop text of "
+                f"{counted(counts['stopped'], 'answer')} ended inside of a thought, probably at a stop text of "
                 f"stopping_criteria {list(self._stops)}: this server applies stop texts to thoughts too. Leave "
                 "stopping_criteria out, and let the postprocessor find the end of the answer"
             )
         form = max(self._written, key=self._written.__getitem__)
-        if _is_sign(self._written[form], self._with_tools):
+        if _is_sign(self._written[form], counts["tools"]):
             yield (
-                f"{self._written[form]} of {self._with_tools} answers have tool calls in their text, which the server "
+                f"{self._written[form]} of {counts['tools']} answers have tool calls in their text, which the server "
                 f"did not read: set parser={form!r} in the inferencer, or the parser of the server"
             )
-        if _is_sign(self._no_json, self._with_format):
+        if _is_sign(counts["no JSON"], counts["format"]):
             yield (
-                f"{self._no_json} of {self._with_format} complete answers are no JSON: the server ignores "
+                f"{counts['no JSON']} of {counts['format']} complete answers are no JSON: the server ignores "
                 "response_format; use a server that has it, or describe the form in the prompt"
             )
-        if self._no_call > MOST_SHARE * self._must_call:  # a server that has it lets no answer be without a call
+        # A server that has tool_choice lets no answer be without a call.
+        if counts["no call"] > MOST_SHARE * counts["must call"]:
             yield (
-                f"{self._no_call} of {self._must_call} answers call no tool, though tool_choice demands one: the "
-                "server ignores tool_choice, or the tools; use a server that has them"
+                f"{counts['no call']} of {counts['must call']} answers call no tool, though tool_choice demands one: "
+                "the server ignores tool_choice, or the tools; use a server that has them"
             )
         thinks = self._effort not in ("none", "minimal", "low", 0)  # with little effort a model may not think
-        if self._with_effort >= FEWEST and thinks and not self._thoughts:
+        if counts["effort"] >= FEWEST and thinks and not counts["thoughts"]:
             yield (
-                f"none of {self._with_effort} answers has thoughts, though reasoning_effort={self._effort!r}: the "
+                f"none of {counts['effort']} answers has thoughts, though reasoning_effort={self._effort!r}: the "
                 "server may ignore it, or not show thoughts; see its documentation, and set chat_template_kwargs"
             )
-        if self._effort in ("none", 0) and _is_sign(self._thoughts, self._with_effort):
+        if self._effort in ("none", 0) and _is_sign(counts["thoughts"], counts["effort"]):
             yield (
-                f"{self._thoughts} of {self._with_effort} answers have thoughts, though reasoning_effort="
+                f"{counts['thoughts']} of {counts['effort']} answers have thoughts, though reasoning_effort="
                 f"{self._effort!r}: the server ignores it; set chat_template_kwargs=dict(enable_thinking=False)"
             )
-        if self._repeats >= FEWEST and self._equal == self._repeats:
+        if counts["repeats"] >= FEWEST and counts["equal"] == counts["repeats"]:
             yield (
-                f"all {self._repeats} repeated answers equal the first answer to their prompt, at temperature "
+                f"all {counts['repeats']} repeated answers equal the first answer to their prompt, at temperature "
                 f"{self._temperature:g}: the server may ignore the temperature, or cache answers"
             )
         if self._has_second_bos():
@@ -402,7 +396,7 @@ class Signs:
         # Where the server separates thoughts, it does not say whether they ended.
         is_open = completion.unclosed or bool(completion.reasoning and not (completion.text or completion.tool_calls))
         if is_open and decoding.stop and completion.finish_reason == "stop":
-            self._stopped += 1
+            self._counts["stopped"] += 1
             self._stops = decoding.stop
 
     def _written_forms(self, text: str) -> list[ToolFormat]:
@@ -414,8 +408,8 @@ class Signs:
             self._texts[key] = completion.text
         elif key in self._texts and len(completion.text) >= LONG:
             self._temperature = temperature
-            self._repeats += 1
-            self._equal += self._texts[key] == completion.text
+            self._counts["repeats"] += 1
+            self._counts["equal"] += self._texts[key] == completion.text
 
     def _has_second_bos(self) -> bool:
         """Return whether the server counts exactly one token more for every prompt.
@@ -426,10 +420,10 @@ class Signs:
         if model.max_seq_len is None:
             return False
         try:
-            own = [model.count_tokens(request.prompt) for request, _ in self._counted]
+            own = [model.count_tokens(request.prompt) for request, _ in self._measured]
         except AisPromptError:
             return False
-        pairs = list(zip(own, self._counted, strict=True))
+        pairs = list(zip(own, self._measured, strict=True))
         return len(pairs) == FEWEST and all(ours is not None and tokens == ours + 1 for ours, (_, tokens) in pairs)
 
 

@@ -298,7 +298,10 @@ def estimate(task: Task) -> RequestEstimate:
     def answer(request: Request) -> Completion:
         nonlocal requests, sent, received
         requests += 1
-        sent += _expected_tokens(request)
+        # Loading a tokenizer would take longer than all else.
+        sent += approximate_tokens(request.prompt)
+        if isinstance(request.decoding, LikelihoodQuery):
+            sent += approximate_tokens(request.decoding.continuation or "")
         if isinstance(request.decoding, Decoding):
             received += request.decoding.max_out_len
             return Completion("", "stop")
@@ -365,12 +368,6 @@ def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
         if limit is not None and high > limit:
             found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")
     return found
-
-
-def _expected_tokens(request: Request) -> int:
-    """Return about how many tokens a request sends; loading a tokenizer would take longer than all else."""
-    measured = (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
-    return approximate_tokens(request.prompt) + approximate_tokens(measured)
 
 
 class Progress(Protocol):

@@ -8,7 +8,7 @@ Calls and replies are bytes. A worker may run code of others, which can write in
 reads replies without running anything of them; a reply has the number of its call, and nothing may follow it.
 
 Memory and environment of this process may hold keys. They are hidden from other processes of the user while a worker
-runs (`hide`).
+runs (`hidden`).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Worker:
         finally:
             os.close(calls)
             os.close(replies)
-        hide()
+        _HIDING.change(1)
         self._is_open = True
         self._calling = threading.Lock()
 
@@ -131,7 +131,7 @@ class Worker:
                 self._is_open = False
                 os.close(self._calls)
                 os.close(self._replies)
-                unhide()
+                _HIDING.change(-1)
 
     def _kill(self) -> None:
         assert self._process.stdin is not None
@@ -212,24 +212,14 @@ def serve(answer: Callable[[bytes], bytes]) -> None:
         replies.flush()
 
 
-def hide() -> None:
-    """Hide this process until `unhide` was called as often: nothing of it is readable below /proc, nor by ptrace(2)."""
-    _HIDING.change(1)
-
-
-def unhide() -> None:
-    """Undo one `hide`."""
-    _HIDING.change(-1)
-
-
 @contextmanager
 def hidden() -> Iterator[None]:
-    """Hide this process while the body runs."""
-    hide()
+    """Hide this process while the body runs: nothing of it is readable below /proc, nor by ptrace(2)."""
+    _HIDING.change(1)
     try:
         yield
     finally:
-        unhide()
+        _HIDING.change(-1)
 
 
 class _Unasked(Exception):
