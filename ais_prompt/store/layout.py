@@ -196,7 +196,8 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
         parent.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             root = parent / (stamp if number == 1 else f"{stamp}_{number}")
-            if _made(root):
+            with suppress(FileExistsError):  # perhaps of another run
+                root.mkdir()
                 break
     except OSError as error:
         raise ConfigError(
@@ -242,15 +243,6 @@ def refuse_links(folder: RunFolder) -> None:
 
 def _percent(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
-
-
-def _made(folder: Path) -> bool:
-    """Create a folder; False if it exists already, perhaps from another run."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    return True
 
 
 def _links(folder: Path | str, but: Path, root: str) -> Iterator[str]:
@@ -316,7 +308,10 @@ def hold_writer_lock(folder: RunFolder) -> Iterator[None]:
         try:
             is_ours = stack.enter_context(try_file_lock(folder.writer_lock_file))
         except OSError as error:
-            raise _unlockable(folder, error) from error
+            if error.errno not in _REFUSED:
+                raise unwritable(folder.writer_lock_file, error) from error
+            what = f"the run folder cannot be written: {error.strerror}"
+            raise ConfigError(what, where=str(folder.root), fix="choose another place with -w DIR") from error
         if not is_ours:
             raise StoreError(
                 f"another process writes this run folder: PID {_named(holder)}",
@@ -333,10 +328,3 @@ def _named(holder: Path) -> str:
         return holder.read_text("utf-8").strip() or "unknown"
     except (OSError, UnicodeDecodeError):
         return "unknown"
-
-
-def _unlockable(folder: RunFolder, error: OSError) -> ConfigError | StoreError:
-    if error.errno not in _REFUSED:
-        return unwritable(folder.writer_lock_file, error)
-    what = f"the run folder cannot be written: {error.strerror}"
-    return ConfigError(what, where=str(folder.root), fix="choose another place with -w DIR")

@@ -94,12 +94,9 @@ def config_changes(before: Path, after: Path) -> list[str]:
         before, after: run folders. Nothing is said of configs that are programs, as earlier versions wrote.
     """
     with suppress(OSError, ValueError, SyntaxError, RecursionError):
-        return differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+        texts = [read_regular(RunFolder(root).config_file).decode("utf-8", "replace") for root in (before, after)]
+        return differing_values(*map(literal_values, texts))
     return []
-
-
-def _config_of(folder: RunFolder) -> dict[str, Any]:
-    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:

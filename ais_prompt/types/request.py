@@ -78,11 +78,9 @@ def message_from_json(value: Mapping[str, Any]) -> ChatMessage:
     extra = {key: part for key, part in value.items() if key not in ("role", "content")}
     if content is None:
         extra["content"] = None
-    return ChatMessage(str(value["role"]), "" if content is None else _content_from_json(content), extra)
-
-
-def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
-    return tuple(map(dict, content)) if isinstance(content, list | tuple) else str(content)
+        content = ""
+    parts: Content = tuple(map(dict, content)) if isinstance(content, list | tuple) else str(content)
+    return ChatMessage(str(value["role"]), parts, extra)
 
 
 class Decoding(Struct, frozen=True):
@@ -412,14 +410,9 @@ class Completion(Struct, frozen=True):
         for name in _OPTIONAL:
             if value := getattr(self, name):
                 values[name] = value
-        if self.tool_calls:
-            values["tool_calls"] = [asdict(call) for call in self.tool_calls]
-        if self.trajectory:
-            values["trajectory"] = [call.to_json() for call in self.trajectory]
-        if self.files:
-            values["files"] = [asdict(file) for file in self.files]
-        if self.tokens:
-            values["tokens"] = [asdict(token) for token in self.tokens]
+        for name in ("tool_calls", "trajectory", "files", "tokens"):
+            if items := getattr(self, name):
+                values[name] = [item.to_json() if isinstance(item, ModelCall) else asdict(item) for item in items]
         return values
 
     @classmethod

@@ -182,8 +182,10 @@ def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, fix="save it as UTF-8") from None
     except ValueError as error:
+        # The library counts lines within its text, which is a single line here.
+        cause = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise DataError(
-            f"the line is not JSON: {_cause(error)}: {_head(content)}",
+            f"the line is not JSON: {cause}: {_head(content)}",
             where=where,
             fix="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
         ) from None
@@ -194,11 +196,6 @@ def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
             fix='write it as {"column": value, ...}',
         )
     return value
-
-
-def _cause(error: ValueError) -> str:
-    # The library counts lines within its text, which is a single line here.
-    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _head(content: bytes) -> str:
