@@ -120,7 +120,12 @@ class Spending:
                 self._begun -= 1
                 self._without_quota.setdefault(model, f"the provider's quota is used up: {failure.message}")
                 self._check(model)
-        sent, received = _tokens(request, completion)
+        # Estimated where the server did not count them.
+        sent, received = usage.prompt_tokens, usage.completion_tokens
+        if sent is None:
+            sent = 0 if failure else approximate_tokens(request.prompt)
+        if received is None:
+            received = approximate_tokens(completion.reasoning + completion.text)
         with self._lock:
             self._requests += 1
             self._attempts += completion.attempts
@@ -214,16 +219,6 @@ class SpeedMeter:
             dict(sorted(self._replicas.items())),
             _times(self._waited) if any(self._waited) else None,
         )
-
-
-def _tokens(request: Request, completion: Completion) -> tuple[int, int]:
-    """Return the tokens of a prompt and of its answer, estimated where the server did not count them."""
-    sent, received = completion.usage.prompt_tokens, completion.usage.completion_tokens
-    if sent is None:
-        sent = 0 if completion.failure else approximate_tokens(request.prompt)
-    if received is None:
-        received = approximate_tokens(completion.reasoning + completion.text)
-    return sent, received
 
 
 def _times(values: array[float]) -> Times | None:

@@ -38,45 +38,47 @@ NAMES_KEPT: Final = 4096
 """Names that are kept: a run asks for those of each task a dozen times."""
 
 
+class _Below:
+    """A path in a run folder."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, folder: RunFolder, _: type) -> Path:
+        return folder.root / self._name
+
+
 class RunFolder(Struct, frozen=True):
     """The paths of one run. Nothing is created here: the writer of a file creates its folder."""
 
     root: Path
 
-    @property
-    def config_file(self) -> Path:
-        """The resolved config, secrets redacted."""
-        return self.root / "config.py"
-
-    @property
-    def run_file(self) -> Path:
-        """Versions, digests, seeds and the command line."""
-        return self.root / "run.json"
-
-    @property
-    def made_here_file(self) -> Path:
-        """The mark of the user who made the run, see `ais_prompt.store.runs`."""
-        return self.root / ".made-here"
-
-    @property
-    def writer_lock_file(self) -> Path:
-        """The lock of the process that writes this folder."""
-        return self.root / ".lock"
-
-    @property
-    def summary_dir(self) -> Path:
-        """The tables of scores: ``summary.txt``, ``.csv``, ``.md`` and ``.json``."""
-        return self.root / "summary"
-
-    @property
-    def report(self) -> Path:
-        """The report for a browser."""
-        return self.root / "report.html"
-
-    @property
-    def view(self) -> Path:
-        """Files of ``aisprompt view``, to show the run again at once; they may be removed."""
-        return self.root / "view"
+    config_file = _Below("config.py")
+    """The resolved config, secrets redacted."""
+    run_file = _Below("run.json")
+    """Versions, digests, seeds and the command line."""
+    made_here_file = _Below(".made-here")
+    """The mark of the user who made the run, see `ais_prompt.store.runs`."""
+    writer_lock_file = _Below(".lock")
+    """The lock of the process that writes this folder."""
+    summary_dir = _Below("summary")
+    """The tables of scores: ``summary.txt``, ``.csv``, ``.md`` and ``.json``."""
+    report = _Below("report.html")
+    """The report for a browser."""
+    view = _Below("view")
+    """Files of ``aisprompt view``, to show the run again at once; they may be removed."""
+    shards = _Below("shards")
+    """The folders of shards, each a run folder of its own."""
+    loads = _Below("loads")
+    """The folders of several loads, each a run folder of its own."""
+    shard_file = _Below("shard.json")
+    """In the folder of a shard: the agreement of all shards of its run."""
+    servers = _Below("servers")
+    """The servers that shards share, as they are announced."""
+    portions_file = _Below("portions.json")
+    """In the folder of a shard: the portions that it asks, where a partitioner decides it."""
+    logs = _Below("logs")
+    """The folder of log files."""
 
     @property
     def partial(self) -> RunFolder:
@@ -88,22 +90,12 @@ class RunFolder(Struct, frozen=True):
         """The run of this folder, if it holds the scores of a run that is not finished; else itself."""
         return RunFolder(self.root.parent) if self.root.name == "partial" else self
 
-    @property
-    def shards(self) -> Path:
-        """The folders of shards, each a run folder of its own."""
-        return self.root / "shards"
-
     def sessions(self) -> list[RunFolder]:
         """Return the folders in `shards`, oldest first; other folders there are ignored."""
         with suppress(OSError):
             names = sorted(path.name for path in self.shards.iterdir())
             return [RunFolder(self.shards / name) for name in names if SESSION_NAME.fullmatch(name)]
         return []
-
-    @property
-    def loads(self) -> Path:
-        """The folders of several loads, each a run folder of its own."""
-        return self.root / "loads"
 
     def load_folders(self) -> list[RunFolder]:
         """Return the folders in `loads` by the numbers in their names; none if there is no such folder."""
@@ -115,29 +107,9 @@ class RunFolder(Struct, frozen=True):
         return []
 
     @property
-    def shard_file(self) -> Path:
-        """In the folder of a shard: the agreement of all shards of its run."""
-        return self.root / "shard.json"
-
-    @property
     def run_of_shard(self) -> RunFolder:
         """The run folder that the folder of a shard belongs to."""
         return RunFolder(self.root.parent.parent)
-
-    @property
-    def servers(self) -> Path:
-        """The servers that shards share, as they are announced."""
-        return self.root / "servers"
-
-    @property
-    def portions_file(self) -> Path:
-        """In the folder of a shard: the portions that it asks, where a partitioner decides it."""
-        return self.root / "portions.json"
-
-    @property
-    def logs(self) -> Path:
-        """The folder of log files."""
-        return self.root / "logs"
 
     def journal(self, model_abbr: str, dataset_abbr: str) -> Path:
         """Finished requests of one task, one a line."""
