@@ -187,7 +187,8 @@ class TaskSession:
         samples: how many are over.
         failed, shortened: samples without an answer, and with fewer examples than were retrieved.
         redacted: samples whose answers repeat a secret.
-        progress: shows what the user should know; None before the task is shown, when no sample has failed.
+        progress: shows the task and what the user should know; None before the task is shown, when only samples that
+            are answered already are counted, none of which has failed.
     """
 
     def __init__(self, task: Task) -> None:
@@ -212,9 +213,13 @@ class TaskSession:
             self._note_failures(prediction)
         self.redacted += any(completion.redacted for completion in prediction.completions)
         self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
+        if self.progress is not None:
+            self.progress.advance(failed=prediction.failed)
 
     def see(self, request: Request, completion: Completion) -> None:
-        """Count a generated answer, and warn after the first answers if many are truncated."""
+        """Count an answer, and warn after the first generated answers if many are truncated."""
+        assert self.progress is not None  # the task is shown
+        self.progress.answered(completion)
         self._signs.see(request, completion)
         if completion.failure is not None or not isinstance(request.decoding, Decoding) or self._seen == PILOT:
             return

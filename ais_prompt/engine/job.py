@@ -41,7 +41,7 @@ from ais_prompt.engine.conversations import (
     take_known,
 )
 from ais_prompt.engine.failures import FailureWatch, TaskSession
-from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
+from ais_prompt.engine.meters import GO_ON, OpenProgress, SpeedMeter, Spending, silent_progress
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import PerformsRequests, RunningConversation
 from ais_prompt.models import (
@@ -167,7 +167,6 @@ class TaskJob:
         self._abandoned = False
         self._first_body: Any = None
         self._opened: _Opened | None = None
-        self._begun: _Begun | None = None
         self._under_way: dict[RunningConversation, None] = {}
         self.last_change = time.monotonic()
 
@@ -232,7 +231,13 @@ class TaskJob:
                 resumed = take_known(task, answers.recall, portion, task.spec.dataset.eval.cluster, keep)
             steps = answers.of_asked(RequestKeys(model.asked.identity())) if isinstance(model, AgentModel) else None
             unused = len(journal) - journal.steps - resumed.used
-            self._opened = _Opened(answers, predictions, session, total, resumed, unused, steps)
+            failures = FailureWatch(has_answered=resumed.known > 0)
+            in_order = _in_order(samples, resumed.is_known, failures)
+            cluster, numbering = task.spec.dataset.eval.cluster, resumed.numbering
+            conversations = conversations_of(task, answers.recall, in_order, cluster, portion, numbering)
+            self._opened = _Opened(
+                answers, predictions, session, total, resumed, unused, failures, SpeedMeter(), conversations, steps
+            )
             with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
@@ -246,18 +251,7 @@ class TaskJob:
         progress = self._shown.enter_context(show(task.name, opened.total, opened.resumed.known))
         if opened.resumed.known or opened.unused > 0:
             progress.resumed(_reuse_note(task, opened))
-        watch = FailureWatch(has_answered=opened.resumed.known > 0)
         opened.session.progress = progress
-        samples = _in_order(task.data.test, opened.resumed.is_known, watch)
-        conversations = conversations_of(
-            task,
-            opened.answers.recall,
-            samples,
-            task.spec.dataset.eval.cluster,
-            self._portion,
-            opened.resumed.numbering,
-        )
-        self._begun = _Begun(progress, SpeedMeter(), watch, conversations)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one. One that is over already is only passed on.
@@ -265,8 +259,8 @@ class TaskJob:
         Raises:
             AisPromptError: the task cannot go on.
         """
-        assert self._begun is not None
-        conversation = next(self._begun.conversations, None)
+        assert self._opened is not None
+        conversation = next(self._opened.conversations, None)
         if conversation is not None:
             if not self._under_way:  # it may have waited for room
                 self.last_change = time.monotonic()
@@ -324,9 +318,8 @@ class TaskJob:
             Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
-        opened, begun = self._opened, self._begun
+        opened = self._opened
         assert opened is not None
-        assert begun is not None
         self.last_change = time.monotonic()
         # Of a program or a tool: it says nothing of the model.
         if not is_for_model(request):
@@ -336,7 +329,7 @@ class TaskJob:
         if opened.steps is not None:
             if request.step is None:
                 kept = answers.record(request, completion)
-                begun.failures.check(completion)
+                opened.failures.check(completion)
                 return kept
             answers = opened.steps
         # What is sent for the first request for a text, as the facts show it.
@@ -350,10 +343,9 @@ class TaskJob:
         self._asking.spending.add(model.abbr, model.price, request, completion)
         kept = answers.record(request, completion)
         # Kept. What follows only looks at it, and may end the task.
-        begun.progress.answered(completion)
-        begun.meter.add(completion)
         opened.session.see(request, completion)
-        begun.failures.check(completion)
+        opened.meter.add(completion)
+        opened.failures.check(completion)
         return kept
 
     def cancelled(self, attempts: int) -> None:
@@ -366,16 +358,13 @@ class TaskJob:
         Raises:
             StoreError: the disk does not take it.
         """
-        prediction = conversation.prediction
-        opened, begun = self._opened, self._begun
+        prediction, opened = conversation.prediction, self._opened
         assert prediction is not None  # it is over
         assert opened is not None
-        assert begun is not None
         self.last_change = time.monotonic()
         del self._under_way[conversation]
         opened.predictions.add(prediction)
         opened.session.add(prediction)
-        begun.progress.advance(failed=prediction.failed)
 
     def conclude(self) -> None:
         """Write the predictions after the last conversation, and note what the user should know.
@@ -384,10 +373,9 @@ class TaskJob:
             InternalError: a sample that was to be asked has neither an answer nor a failure.
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
-        opened, begun = self._opened, self._begun
+        opened = self._opened
         assert opened is not None
-        assert begun is not None
-        begun.failures.conclude()
+        opened.failures.conclude()
         if opened.session.samples != opened.total:
             raise InternalError(
                 f"{opened.total} samples were to be asked, and {opened.session.samples} were answered or failed",
@@ -405,7 +393,6 @@ class TaskJob:
             StoreError: the disk does not take the journal.
         """
         assert self._opened is not None
-        assert self._begun is not None
         self._files.close()
         session, data = self._opened.session, self.task.data
         # Speed means something for a served model only, and nothing for answers from a script.
@@ -417,7 +404,7 @@ class TaskJob:
             session.samples,
             session.failed,
             session.shortened,
-            self._begun.meter.speed() if is_served else None,
+            self._opened.meter.speed() if is_served else None,
             session.redacted,
             first_body=self._first_body,
         )
@@ -438,7 +425,7 @@ class TaskJob:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
         self._under_way.clear()
-        self._opened = self._begun = None
+        self._opened = None
 
 
 class _Opened(Struct, frozen=True, eq=False):
@@ -451,6 +438,8 @@ class _Opened(Struct, frozen=True, eq=False):
         total: how many samples are asked about.
         resumed: what is answered already.
         unused: answers in the journal that answer nothing of this task.
+        failures, meter: look at the answers as they come.
+        conversations: the others, each started when it is taken.
         steps: answers of the model that an agent asks; None without an agent.
     """
 
@@ -460,16 +449,10 @@ class _Opened(Struct, frozen=True, eq=False):
     total: int
     resumed: Resumed
     unused: int
-    steps: EarlierAnswers | None = None
-
-
-class _Begun(Struct, frozen=True, eq=False):
-    """What a job holds from `begin` on, while it is asked."""
-
-    progress: Progress
-    meter: SpeedMeter
     failures: FailureWatch
+    meter: SpeedMeter
     conversations: Iterator[RunningConversation]
+    steps: EarlierAnswers | None = None
 
 
 def _in_order(samples: Sequence[Sample], is_known: Sequence[int], failures: FailureWatch) -> Iterator[Sample]:
