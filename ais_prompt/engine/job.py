@@ -160,7 +160,6 @@ class TaskJob:
         self._open_progress = open_progress
         self._asking = asking or AskingOptions()
         self._shard = self._asking.shard[task.name] if self._asking.shard is not None else None
-        self._portion = self._shard.portion if self._shard else None
         self._files = ExitStack()
         self._shown = ExitStack()
         self._lock = threading.Lock()
@@ -218,7 +217,7 @@ class TaskJob:
             answers = EarlierAnswers(
                 journal, key_of, cache, former_keys, of_shards, retry_truncated=retry, asking=self._asking.asking
             )
-            samples, portion = task.data.test, self._portion
+            samples, portion = task.data.test, self._shard.portion if self._shard else None
             total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             session, resumed = TaskSession(task), Resumed()
 

@@ -13,7 +13,6 @@ runs (`hidden`).
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import queue
@@ -27,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from ais_prompt.processes.watchdog import module_command, module_environment, watched
+from ais_prompt.processes.watchdog import module_command, module_environment, prctl, watched
 from ais_prompt.terminal import STDERR_PATIENCE, standard_stream
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
@@ -237,9 +236,9 @@ class _Hiding:
     def change(self, number: int) -> None:
         with self._lock:
             if not self._number:
-                self._before = _prctl(_PR_GET_DUMPABLE)
+                self._before = prctl(_PR_GET_DUMPABLE)
             self._number += number
-            _prctl(_PR_SET_DUMPABLE, 0 if self._number else self._before)
+            prctl(_PR_SET_DUMPABLE, 0 if self._number else self._before)
 
 
 _HIDING: Final = _Hiding()
@@ -259,7 +258,3 @@ def _signals_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _prctl(option: int, value: int = 0) -> int:
-    return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0)) if sys.platform == "linux" else 1

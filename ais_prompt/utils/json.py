@@ -148,11 +148,7 @@ def parse_text(text: str | bytes) -> Any:
     Raises:
         ValueError: it is not JSON, or is nested too deep.
     """
-    try:
-        value = json.loads(text)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    return checked_levels(value, text)
+    return _parsed(text, json.loads)
 
 
 def parse_written(text: str) -> Any:
@@ -161,8 +157,12 @@ def parse_written(text: str) -> Any:
     Raises:
         ValueError: it is no JSON, has a number beyond the range of a float, or is nested too deeply.
     """
+    return _parsed(text, DECODER.decode)
+
+
+def _parsed(text: Any, parse: Callable[[Any], Any]) -> Any:
     try:
-        value = DECODER.decode(text)
+        value = parse(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     return checked_levels(value, text)
