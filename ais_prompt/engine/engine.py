@@ -386,7 +386,8 @@ class Endpoint:
             except ModelError as error:  # its server does not start, for none of its jobs
                 self._unusable[id(model)] = error
                 raise
-            self._models[id(model)] = _OpenModel(model, self._hear)
+            agent = model if isinstance(model, AgentModel) else None
+            self._models[id(model)] = _OpenModel(model, agent, self._hear)
             self._heard = self._heard or isinstance(model, GathersRequests)  # it sends no request alone
         opened = self._models[id(model)]
         opened.most = model.max_concurrency  # grows with the servers that share its work
@@ -549,6 +550,7 @@ class _OpenModel(Struct, eq=False):
 
     Attributes:
         model: the model.
+        agent: the model, if it is an agent; else None.
         hear: lets other requests follow the first one.
         most: conversations that it may have at a time.
         asking: those that are under way.
@@ -558,6 +560,7 @@ class _OpenModel(Struct, eq=False):
     """
 
     model: AsyncModel
+    agent: AgentModel | None
     hear: Callable[[], None]
     most: int = 0
     asking: int = 0
@@ -600,11 +603,10 @@ async def _task_group() -> AsyncIterator[asyncio.TaskGroup]:
 
 async def _asked(opened: _OpenModel, request: Request, job: TaskJob, row: int | None) -> Completion:
     """Return the answer of a model; the steps of an agent are requests to its model, each recorded for itself."""
-    model = opened.model
-    if not isinstance(model, AgentModel):
-        return await _complete(opened, model, request, job)
+    if (agent := opened.agent) is None:
+        return await _complete(opened, opened.model, request, job)
     job.admit(0)
-    completion = await _contained(model, job, model.answer, request, _Asker(opened, model.asked, job, row))
+    completion = await _contained(agent, job, agent.answer, request, _Asker(opened, agent.asked, job, row))
     opened.hear()
     return completion
 
