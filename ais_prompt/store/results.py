@@ -83,7 +83,7 @@ def read_head(path: Path) -> tuple[list[Score], Sensitivity | None, str]:
     with _reading(path):
         values = _head(path)
         scores, other = check_scores(values), values.get("extraction")
-        sensitivity = Sensitivity.from_json(check_shape(other, Sensitivity)) if other else None
+        sensitivity = from_shape(other, Sensitivity) if other else None
         return scores, sensitivity, str(values.get("doubt", ""))
 
 

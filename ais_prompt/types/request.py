@@ -15,6 +15,12 @@ Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
 """The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
 
 
+def plain(value: Struct, *optional: str) -> dict[str, Any]:
+    """Return the fields of a value by name; the optional ones only if they are neither None nor empty."""
+    fields = asdict(value)
+    return {name: held for name, held in fields.items() if name not in optional or held not in (None, "", {})}
+
+
 class ChatMessage(Struct, frozen=True, repr_omit_defaults=True):
     """One message in OpenAI form.
 
@@ -218,7 +224,6 @@ _OPTIONAL = (
 )
 BATCH_TIER: Final = "batch"
 """`Usage.tier` of an answer of a batch."""
-_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class Usage(Struct, frozen=True):
@@ -242,11 +247,7 @@ class Usage(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""
-        values = asdict(self)
-        for name in _USAGE_DETAILS:
-            if values[name] is None:
-                del values[name]
-        return values
+        return plain(self, "reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class ToolCall(Struct, frozen=True):

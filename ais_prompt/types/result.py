@@ -10,7 +10,7 @@ from msgspec import Raw, Struct, ValidationError, convert, field, to_builtins
 from msgspec.json import Decoder, decode
 from msgspec.structs import asdict
 
-from ais_prompt.types.request import ChatMessage, Completion, Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.request import ChatMessage, Completion, Prompts, plain, prompts_from_json, prompts_to_json
 from ais_prompt.types.score import Stratum
 
 
@@ -205,15 +205,8 @@ class TaskFacts(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; ``speed``, ``of`` and ``first_body`` are left out if they are None."""
-        values = asdict(self)
-        if self.of is None:
-            del values["of"]
-        if self.first_body is None:
-            del values["first_body"]
-        if self.speed is None:
-            del values["speed"]
-            return values
-        return {**values, "speed": self.speed.to_json()}
+        values = plain(self, "speed", "of", "first_body")
+        return values if self.speed is None else {**values, "speed": self.speed.to_json()}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TaskFacts:
@@ -295,14 +288,10 @@ class Speed(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, including the rates; ``replicas`` is left out if it is empty."""
-        rates = {
-            "requests_per_second": self.requests_per_second,
-            "output_tokens_per_second": self.output_tokens_per_second,
-        }
-        values = {**to_builtins(self), **rates}
-        if not self.replicas:
-            del values["replicas"]
-        return values
+        values = to_builtins(plain(self, "replicas"))
+        values["requests_per_second"] = self.requests_per_second
+        values["output_tokens_per_second"] = self.output_tokens_per_second
+        return values  # type: ignore[no-any-return]
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:

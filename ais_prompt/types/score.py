@@ -14,6 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct, convert, field
 from msgspec.structs import asdict, force_setattr
 
+from ais_prompt.types.request import plain
+
 
 class Reading(Struct, frozen=True):
     """The position of an extracted answer.
@@ -88,10 +90,7 @@ class JudgeVerdict(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; ``rival`` only if there is one."""
-        values = asdict(self)
-        if not self.rival:
-            del values["rival"]
-        return values
+        return plain(self, "rival")
 
 
 class SampleScore(Struct, frozen=True):
@@ -277,10 +276,7 @@ class Score(Struct, frozen=True):
 
         ``lower_is_better`` is there if it is true, or if the name of the metric says the opposite.
         """
-        values = asdict(self)
-        for name in ("of", "finished", "population", "evaluator"):
-            if values[name] in (None, ""):
-                del values[name]
+        values = plain(self, "of", "finished", "population", "evaluator")
         if not self.lower_is_better and not lower_is_better(self.metric):
             del values["lower_is_better"]
         del values["precision"]
@@ -342,7 +338,7 @@ class Sensitivity(Struct, frozen=True):
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Sensitivity:
         """Read back the values of `to_json`."""
-        return cls(**{**values, "others": tuple(OtherReading(**other) for other in values["others"])})
+        return convert(values, cls)
 
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
