@@ -270,15 +270,15 @@ from ais_prompt.types import Sample as Sample
 from ais_prompt.types import SampleScore as SampleScore
 from ais_prompt.types import Score as Score
 from ais_prompt.types import Usage as Usage
+from ais_prompt.verbs.api import ConfigOptions as ConfigOptions
+from ais_prompt.verbs.api import RunOptions as RunOptions
 from ais_prompt.verbs.api import check as check
 from ais_prompt.verbs.api import compare as compare
+from ais_prompt.verbs.api import evaluate as evaluate
 from ais_prompt.verbs.api import load_config as load_config
 from ais_prompt.verbs.api import render_prompts as render_prompts
 from ais_prompt.verbs.api import run as run
 from ais_prompt.verbs.check import CheckResult as CheckResult
-from ais_prompt.verbs.evaluate import evaluate as evaluate
-from ais_prompt.verbs.keywords import ConfigOptions as ConfigOptions
-from ais_prompt.verbs.keywords import RunOptions as RunOptions
 from ais_prompt.verbs.open_run import Run as Run
 from ais_prompt.verbs.open_run import open_run as open_run
 

@@ -13,7 +13,7 @@ from ais_prompt.extension import all_of
 API: Final = {
     "check": "ais_prompt.verbs.api",
     "compare": "ais_prompt.verbs.api",
-    "evaluate": "ais_prompt.verbs.evaluate",
+    "evaluate": "ais_prompt.verbs.api",
     "load_config": "ais_prompt.verbs.api",
     "open_run": "ais_prompt.verbs.open_run",
     "render_prompts": "ais_prompt.verbs.api",
@@ -25,14 +25,14 @@ API: Final = {
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
     "Comparison": "ais_prompt.comparison.compared_task",
-    "ConfigOptions": "ais_prompt.verbs.keywords",
+    "ConfigOptions": "ais_prompt.verbs.api",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",
     "PromptWarning": "ais_prompt.checks.prompt_warning",
     "Row": "ais_prompt.scoring.rows",
     "Run": "ais_prompt.verbs.open_run",
     "RunComparison": "ais_prompt.comparison.paired_runs",
-    "RunOptions": "ais_prompt.verbs.keywords",
+    "RunOptions": "ais_prompt.verbs.api",
     **all_of("results"),
 }
 """What the functions take and return → its module."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.brought import brought
 from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.options import brought
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 

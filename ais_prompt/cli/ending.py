@@ -1,23 +1,25 @@
-"""The end of the verbs that score: the table, the files, and the exit code."""
+"""The end of the verbs that score: the table, the files, and the exit code.
+
+A run whose tasks were all refused (a wrong key, an unknown model, a server that is not reached) ends with `refusals`.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ais_prompt.cli.refused import refusals
 from ais_prompt.cli.verb import echo, hanging, hint, offer, output_of, report
+from ais_prompt.errors import ModelError, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from rich.console import Console
 
     from ais_prompt.plan import Plan
@@ -217,3 +219,44 @@ def _show_causes(ended: Sequence[TaskOutcome], words: str, tasks: Sequence[TaskO
             echo(f"  tasks: {names_of_tasks(outcomes, tasks)}", err=True)
     if (more := len(most_first) - NAMED) > 0:
         echo(f"… and {counted(more, 'more cause')}: {ALL}", err=True)
+
+
+def refusals(result: RunResult) -> list[str]:
+    """Return the lines of a run of which each task ended with a refusal by its server; none for any other run.
+
+    Args:
+        result: of a run.
+    """
+    models: dict[Refusal, set[str]] = {}
+    for outcome in result.outcomes:
+        refusal = outcome.error.refusal if isinstance(outcome.error, ModelError) else None
+        if refusal is None or result.used.output_tokens:
+            return []
+        models.setdefault(refusal, set()).add(outcome.model)
+    every = {outcome.model for outcome in result.outcomes}
+    lines: list[str] = []
+    for refusal, names in models.items():
+        who = f"{refusal.status} from" if refusal.status else "no answer from"
+        lines.append(f"{who} {refusal.address}{_of(sorted(names), len(every))}: {refusal.words}")
+        lines += [f"  {refusal.hint}"] if refusal.hint else []
+    if models:
+        remedies = " or ".join(dict.fromkeys(map(_remedy, models)))
+        lines.append(f"  nothing was answered; {remedies} and run the same command with -r")
+    return lines
+
+
+def _remedy(refusal: Refusal) -> str:
+    if not refusal.status:
+        return "start the server"
+    if refusal.status == "401":
+        return "name the key in api_key" if refusal.hint == "no key is sent" else "set it"
+    return "correct that"
+
+
+def _of(names: Sequence[str], models: int) -> str:
+    """Return `` for all 8 models``; nothing if the run has one model."""
+    if models == 1:
+        return ""
+    if len(names) == 1:
+        return f" for {names[0]}"
+    return f" for {'all ' if len(names) == models else ''}{len(names)} models"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.brought import Command, brought, brought_names, given_options
+from ais_prompt.cli.options import Command, added, brought, brought_names, given_options
 from ais_prompt.cli.verb import echo, hanging, offer
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown", *
 
 def gate_options(command: Command) -> Command:
     """Add these options to a command; `read_gates` takes them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return brought("scored")(command)
+    return brought("scored")(added(_OPTIONS)(command))
 
 
 def refuse_undecided_gates(mode: str, values: dict[str, Any]) -> None:

@@ -97,15 +97,11 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
     Raises:
         click.UsageError: an option cannot be used so.
     """
-    if not _runs_config(command):
+    if not any("--models" in option.opts for option in command.params):
         return list(args)
     for rewrite in steps("command_line"):
         args = rewrite(args, command)
     return with_settings(args, command, SETTINGS, MODELS)
-
-
-def _runs_config(command: click.Command) -> bool:
-    return any("--models" in option.opts for option in command.params)
 
 
 def with_settings(

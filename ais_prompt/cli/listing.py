@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.brought import brought
+from ais_prompt.cli.options import brought
 from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.extension import Benchmark
-    from ais_prompt.verbs import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
@@ -123,21 +122,20 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
-    from ais_prompt.verbs import Named, ProviderEntry
+    from ais_prompt.verbs import BenchmarkEntry, Named, ProviderEntry
 
+    benchmarks = [
+        BenchmarkEntry(one.name, one.tests, one.size, one.language, one.licence, one.is_here)
+        for _, found in _benchmarks()
+        for one in found
+    ]
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
     offer(
         configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
         parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
         providers=providers if with_providers else [],
-        benchmarks=[_entry(one) for _, found in _benchmarks() for one in found] if "datasets" in configs else [],
+        benchmarks=benchmarks if "datasets" in configs else [],
     )
-
-
-def _entry(one: Benchmark) -> BenchmarkEntry:
-    from ais_prompt.verbs import BenchmarkEntry
-
-    return BenchmarkEntry(one.name, one.tests, one.size, one.language, one.licence, one.is_here)
 
 
 def _of_plugins(kind: str) -> Rows:

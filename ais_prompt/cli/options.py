@@ -9,27 +9,28 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
 
-from ais_prompt.cli.brought import BROUGHT, Command, given_options
 from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
 from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
 from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.errors import ConfigError
-from ais_prompt.steps import brought_options, steps
+from ais_prompt.steps import brought_options, extensions, steps
 from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
     from ais_prompt.config import OptionGroup, OptionSpec
+    from ais_prompt.extension import Place
 
 T = TypeVar("T", Options, Session)
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 MODEL_AND_DATA: Final = {
     "Model and data": (
@@ -52,6 +53,14 @@ def names_of(*groups: OptionGroup) -> list[str]:
     return [name for name, option in declared_options(Options).items() if option.spec.group in groups]
 
 
+def brought_names(*places: Place) -> list[str]:
+    """Return the names in a command of the options for verbs of some places."""
+    options = (option for one in extensions() for place in places for option in one.options.get(place, ()))
+    return sorted({option.lstrip("-").replace("-", "_") for option in options})
+
+
+BROUGHT: Final = brought_names("config", "stored", "names")
+"""The names of the options that say which config a command means."""
 CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
 """The parameters that say which config a command means."""
 SOURCE_NAMES: Final = {*CONFIG_NAMES, *names_of("run")}
@@ -99,6 +108,11 @@ def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Comman
         return command
 
     return add
+
+
+def brought(place: Place) -> Callable[[Command], Command]:
+    """Return what adds the options that extensions bring to verbs of a place to a command."""
+    return added([*brought_options(place).values()])
 
 
 def option_of(owner: type, name: str, more: str = "", **changes: Any) -> Callable[[Any], Any]:
@@ -228,6 +242,16 @@ def _option_of_word(word: str) -> tuple[str, str] | None:
     if path.suffix == ".gguf" or (path / "config.json").is_file():
         return "--hf-path", "these are the weights of a model"
     return None
+
+
+def given_options(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return those options that are given.
+
+    Args:
+        values: the parameters of a command.
+        names: of the options.
+    """
+    return {name: values[name] for name in names if values.get(name)}
 
 
 def taken(owner: type[T], values: Mapping[str, Any]) -> T:

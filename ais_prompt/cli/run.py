@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.brought import brought, brought_names, given_options
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.modes import (
@@ -30,6 +29,9 @@ from ais_prompt.cli.options import (
     SESSION_NAMES,
     SOURCE_NAMES,
     added,
+    brought,
+    brought_names,
+    given_options,
     given_words,
     names_of,
     option_of,
@@ -129,7 +131,7 @@ def run(ctx: click.Context, /, **values: Any) -> None:
     if session.dry_run:
         if further is not None:
             further.preview(in_mode)
-        from ais_prompt.cli.estimate import show_estimate
+        from ais_prompt.cli.check import show_estimate
 
         show_estimate(plan, by_task=True)
         divided.preview(in_mode)
@@ -172,8 +174,7 @@ def _run_here(ctx: click.Context, plan: Plan, session: Session, keeper: GateKeep
     if len(plan.tasks) > MANY:  # a few tasks are soon over, and the run ends with its folder
         hint(f"Run folder: {folder.root}", err=True)
     result = run_source(plan, folder, session)
-    remedies = _remedies(result, _larger_limit(plan, result, session.retry_truncated))
-    show(result, plan, remedies, keeper.gates.options)
+    show(result, plan, _remedies(plan, result, session.retry_truncated), keeper.gates.options)
     holds = session.mode == "infer" or keeper.hold(result)
     if len(plan.tasks) <= MANY or any(outcome.scores for outcome in result.outcomes):
         show_folder(result)
@@ -194,13 +195,6 @@ def _save_config(plan: Plan, path: Path) -> None:
         stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
 
 
-def _larger_limit(plan: Plan, result: RunResult, retried_with: int | None) -> int | None:
-    """Return twice the largest ``max_out_len`` of the tasks with truncated answers; None if there are none."""
-    names = {outcome.name for outcome in result.outcomes if outcome.scores and outcome.scores[0].counts["truncated"]}
-    limits = [limit for task in plan.tasks if task.name in names for limit in _limits(task)]
-    return 2 * max(*limits, retried_with or 0) if limits else None
-
-
 def _limits(task: Task) -> Sequence[int]:
     """Return the ``max_out_len`` of a task, of each of its turns if they have limits of their own."""
     from ais_prompt.inferencers import GeneratingInferencer
@@ -211,19 +205,14 @@ def _limits(task: Task) -> Sequence[int]:
     return [given] if isinstance(given, int) else given
 
 
-def _is_all_wrong(result: RunResult) -> bool:
-    """Return whether all answers about a dataset that were read are wrong, so that the reader may be the reason."""
-    # Programs are not read in several ways.
-    read = (outcome.scores[0] for outcome in result.outcomes if outcome.scores and outcome.name not in result.isolation)
-    return any(score.value == 0 and score.counts["scored"] for score in read)
-
-
-def _remedies(result: RunResult, larger_limit: int | None) -> dict[str, tuple[str, str]]:
+def _remedies(plan: Plan, result: RunResult, retried_with: int | None) -> dict[str, tuple[str, str]]:
     """Return what helps against answers without a score of their own, as `show` takes it."""
     found = {"failed": ("", f"{_SAME} -r")}
-    if larger_limit is not None:
-        limit = f"max_out_len={larger_limit}"
-        found["cut"] = (f"at max_out_len={larger_limit // 2}", f"{_SAME} -r --retry-truncated {limit}")
+    cut = {outcome.name for outcome in result.outcomes if outcome.scores and outcome.scores[0].counts["truncated"]}
+    if limits := [limit for task in plan.tasks if task.name in cut for limit in _limits(task)]:
+        largest = max(*limits, retried_with or 0)
+        command = f"{_SAME} -r --retry-truncated max_out_len={2 * largest}"
+        found["cut"] = (f"at max_out_len={largest}", command)
     return {**found, "no gold": ("", f"{_SAME} -r --max-failures {result.failed}")}
 
 
@@ -237,6 +226,9 @@ def _show_next(ctx: click.Context, result: RunResult) -> None:
     score = shown_command(["score", str(root), *given_words(ctx, {"allow_code_execution"})])
     fixes = [outcome.error.fix or "" for outcome in result.outcomes if outcome.error]
     has_scores = any(outcome.scores for outcome in result.outcomes)
+    # If all answers that were read are wrong, the reader may be the reason. Programs are not read in several ways.
+    read = (outcome.scores[0] for outcome in result.outcomes if outcome.scores and outcome.name not in result.isolation)
+    is_all_wrong = any(score.value == 0 and score.counts["scored"] for score in read)
     always = output_of(ctx).level > 0
     lines = [
         hanging(f"  {purpose:<27} ", command, breaks=False)
@@ -246,7 +238,7 @@ def _show_next(ctx: click.Context, result: RunResult) -> None:
             (first is not None and has_scores, "ask a random sample instead", shown_command(draw)),
             (has_scores and bool(result.paused), "score the answers so far", score),
             (always and has_scores, "look at every sample", shown_command(["view", str(root)])),
-            ((always and has_scores) or _is_all_wrong(result), "read the answers in other ways", f"{score} --audit"),
+            ((always and has_scores) or is_all_wrong, "read the answers in other ways", f"{score} --audit"),
             (always, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
         )
         if helps

@@ -99,8 +99,12 @@ class Verb(click.Command):
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
-            if error.ctx is not None and "--json" in words:
-                _print_usage_error(error.ctx, error)
+            if (ctx := error.ctx) is not None and "--json" in words:
+                from ais_prompt.verbs import document_of
+
+                if document_of(str(ctx.info_name)) is not None:  # else the verb prints its result alone
+                    document = _document(ctx, Output(error=_as_config_error(ctx, error)), error.exit_code)
+                    click.echo(document, nl=False)
             raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -360,14 +364,6 @@ def printed(ctx: click.Context) -> Iterator[None]:
 
 def _as_config_error(ctx: click.Context, error: click.ClickException) -> ConfigError:
     return ConfigError(error.format_message(), fix=f"{ctx.command_path} --help")
-
-
-def _print_usage_error(ctx: click.Context, error: click.UsageError) -> None:
-    """Print the document of a command that did not begin; nothing for verbs that print their result alone."""
-    from ais_prompt.verbs import document_of
-
-    if document_of(str(ctx.info_name)) is not None:
-        click.echo(_document(ctx, Output(error=_as_config_error(ctx, error)), error.exit_code), nl=False)
 
 
 def _print(text: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ais_prompt.catalog import EXPORTERS
-from ais_prompt.cli.brought import brought, given_options
 from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.options import brought, given_options
 from ais_prompt.cli.verb import Verb, echo
 from ais_prompt.extension import missing_extension
 

@@ -161,7 +161,9 @@ def _views(one: Options, chosen: Choice, rows: range, *, origins: bool, tokens: 
         echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
-        tasks = _variants_of(_chosen(tasks, chosen.asks), tasks)
+        spec = _chosen(tasks, chosen.asks).spec
+        names = spec.model.base, spec.dataset.base  # all variants of the task are shown
+        tasks = [task for task in tasks if (task.spec.model.base, task.spec.dataset.base) == names]
     if not any(rows.start < len(task.data.test) for task in tasks):
         most = max(len(task.data.test) for task in tasks)
         raise ConfigError(f"there is no row {rows.start}", where="--sample", fix=f"rows count from 0, up to {most - 1}")
@@ -221,12 +223,6 @@ def _chosen(tasks: Sequence[Task], asking: bool) -> Task:
     model = _ask("model", list(dict.fromkeys(task.spec.model.abbr for task in tasks)))
     dataset = _ask("dataset", list(dict.fromkeys(task.spec.dataset.abbr for task in tasks)))
     return next(task for task in tasks if (task.spec.model.abbr, task.spec.dataset.abbr) == (model, dataset))
-
-
-def _variants_of(task: Task, tasks: Sequence[Task]) -> list[Task]:
-    """Return the variants of a task among others, or the task alone."""
-    names = task.spec.model.base, task.spec.dataset.base
-    return [one for one in tasks if (one.spec.model.base, one.spec.dataset.base) == names]
 
 
 def _ask(what: str, abbrs: Sequence[str]) -> str:

@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.engine.asked_rows import Numbering
     from ais_prompt.engine.conversations import (
         LONGEST_NAME,
         EarlierAnswers,
+        Numbering,
         columns_of,
         conversations_of,
         stored_predictions,
     )
-    from ais_prompt.engine.endpoint import Endpoint
-    from ais_prompt.engine.engine import Engine, run_local
-    from ais_prompt.engine.failures import FailureWatch, error_of
+    from ais_prompt.engine.engine import Endpoint, Engine, run_local
+    from ais_prompt.engine.failures import FEWEST, FailureWatch, Signs, error_of
     from ais_prompt.engine.job import AskingOptions, ShardTask, Standstill, TaskJob, asked_alike
     from ais_prompt.engine.memory import WINDOW, ask_in_memory
     from ais_prompt.engine.meters import (
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         exceeded,
         silent_progress,
     )
-    from ais_prompt.engine.task_session import FEWEST, Signs
     from ais_prompt.engine.workers import ModelWorkers, gpus_of
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -1,13 +1,18 @@
 """The conversations of a task: the questions about each of its samples, and the answers that are known already.
 
-An inferencer asks in a conversation, and `conversations_of` starts those of a task. `EarlierAnswers` answers from the
-journal and the cache what was asked before, so that a resumed run sends only what is missing.
+An inferencer asks in a conversation, and `conversations_of` starts those of a task. A row is checked on its way there:
+
+- A prompt that shows a missing value would read "Question: None". Its sample fails instead.
+- Samples with identical prompts are numbered, so that each keeps its own answer.
+
+`EarlierAnswers` answers from the journal and the cache what was asked before, so that a resumed run sends only what is
+missing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from itertools import chain
@@ -17,11 +22,12 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.engine.asked_rows import Numbering, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
     Conversation,
+    InferenceContext,
+    Inferencer,
     Recall,
     RepeatingInferencer,
     RunningConversation,
@@ -41,11 +47,15 @@ from ais_prompt.types import (
     Request,
     Sample,
     ToolRun,
+    prompt_to_json,
 )
-from ais_prompt.utils import one_line
+from ais_prompt.utils import Occurrences, canonical, one_line, texts
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
+NO_VALUE: Final = "no_value"
+"""The kind of the failure of a sample whose prompt would show a missing value."""
+_MARK: Final = "\ue003"
 
 
 def conversations_of(
@@ -183,6 +193,76 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     answers = (Completion(failure=failure),) * n
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
+
+
+def shown_gap(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> Failure | None:
+    """Return why a sample is not asked: its row, or that of an example, lacks a value that the prompt shows; else None.
+
+    A prompt is only made for rows with gaps, with a mark in each gap: a column is shown if its mark comes out.
+    """
+    rows = [sample, *shots]
+    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
+    if not gaps:
+        return None
+    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
+    question, *examples = (
+        replace(row, fields={name: marks.get((number, name), value) for name, value in row.fields.items()})
+        for number, row in enumerate(rows)
+    )
+    try:
+        prompts = [view.prompt for view in inferencer.preview(question, examples, context)]
+    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
+        return None
+    said = [prompt if isinstance(prompt, str) else [message.content for message in prompt] for prompt in prompts]
+    text = "".join(texts(said))
+    shown = next((gap for gap in gaps if marks[gap] in text), None)
+    if shown is None:
+        return None
+    number, name = shown
+    row = f"row {sample.index}"
+    if number > 0:
+        row = f"train row {shots[number - 1].index}, an example of {row},"
+    return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
+
+
+class Numbering:
+    """Numbers conversations that open with the same prompts, each with how many of them were started before it.
+
+    That is in the order of the dataset, whatever is answered first. A conversation that is started again keeps its
+    number.
+
+    Args:
+        samples: number of samples.
+    """
+
+    def __init__(self, samples: int) -> None:
+        self._openings = Occurrences(samples)
+        self._is_numbered = bytearray(samples)
+        self._numbers: dict[int, int] = {}  # index of a sample → its number, unless that is 0
+
+    def knows(self, index: int) -> bool:
+        """Return whether the conversation about a sample has a number."""
+        return bool(self._is_numbered[index])
+
+    def number(self, index: int, asked: Sequence[Request]) -> int:
+        """Return the number of a sample's conversation, which opens with these requests."""
+        if not self._is_numbered[index]:
+            self._is_numbered[index] = 1
+            if number := self._openings.earlier(_opening(asked)):
+                self._numbers[index] = number
+        return self._numbers.get(index, 0)
+
+
+def _opening(asked: Sequence[Request]) -> Hashable:
+    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
+    if any(not isinstance(request.prompt, str) for request in asked):  # messages, which may have dicts in them
+        return canonical([prompt_to_json(request.prompt) for request in asked])
+    return tuple(
+        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
+        for request in asked
+    )
 
 
 CUT_OFF: Final = "tool_cut_off"

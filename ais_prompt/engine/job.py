@@ -40,9 +40,8 @@ from ais_prompt.engine.conversations import (
     is_for_model,
     take_known,
 )
-from ais_prompt.engine.failures import FailureWatch
-from ais_prompt.engine.meters import GO_ON, OpenProgress, Progress, SpeedMeter, Spending, silent_progress
-from ais_prompt.engine.task_session import TaskSession
+from ais_prompt.engine.failures import FailureWatch, TaskSession
+from ais_prompt.engine.meters import GO_ON, OpenProgress, SpeedMeter, Spending, silent_progress
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import PerformsRequests, RunningConversation
 from ais_prompt.models import (
@@ -64,7 +63,7 @@ from ais_prompt.store import (
     open_cache,
     prediction_sorter,
 )
-from ais_prompt.types import Completion, DatasetSpec, Decoding, Portion, Prediction, Price, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, DatasetSpec, Decoding, Portion, Prediction, Request, Sample, TaskFacts
 from ais_prompt.utils import canonical, counted, listed
 
 logger = logging.getLogger(__name__)
@@ -161,14 +160,12 @@ class TaskJob:
         self._open_progress = open_progress
         self._asking = asking or AskingOptions()
         self._shard = self._asking.shard[task.name] if self._asking.shard is not None else None
-        self._portion = self._shard.portion if self._shard else None
         self._files = ExitStack()
         self._shown = ExitStack()
         self._lock = threading.Lock()
         self._abandoned = False
         self._first_body: Any = None
         self._opened: _Opened | None = None
-        self._begun: _Begun | None = None
         self._under_way: dict[RunningConversation, None] = {}
         self.last_change = time.monotonic()
 
@@ -220,7 +217,7 @@ class TaskJob:
             answers = EarlierAnswers(
                 journal, key_of, cache, former_keys, of_shards, retry_truncated=retry, asking=self._asking.asking
             )
-            samples, portion = task.data.test, self._portion
+            samples, portion = task.data.test, self._shard.portion if self._shard else None
             total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             session, resumed = TaskSession(task), Resumed()
 
@@ -233,7 +230,13 @@ class TaskJob:
                 resumed = take_known(task, answers.recall, portion, task.spec.dataset.eval.cluster, keep)
             steps = answers.of_asked(RequestKeys(model.asked.identity())) if isinstance(model, AgentModel) else None
             unused = len(journal) - journal.steps - resumed.used
-            self._opened = _Opened(answers, predictions, session, total, resumed, unused, steps)
+            failures = FailureWatch(has_answered=resumed.known > 0)
+            in_order = _in_order(samples, resumed.is_known, failures)
+            cluster, numbering = task.spec.dataset.eval.cluster, resumed.numbering
+            conversations = conversations_of(task, answers.recall, in_order, cluster, portion, numbering)
+            self._opened = _Opened(
+                answers, predictions, session, total, resumed, unused, failures, SpeedMeter(), conversations, steps
+            )
             with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
@@ -247,18 +250,7 @@ class TaskJob:
         progress = self._shown.enter_context(show(task.name, opened.total, opened.resumed.known))
         if opened.resumed.known or opened.unused > 0:
             progress.resumed(_reuse_note(task, opened))
-        watch = FailureWatch(has_answered=opened.resumed.known > 0)
         opened.session.progress = progress
-        samples = _in_order(task.data.test, opened.resumed.is_known, watch)
-        conversations = conversations_of(
-            task,
-            opened.answers.recall,
-            samples,
-            task.spec.dataset.eval.cluster,
-            self._portion,
-            opened.resumed.numbering,
-        )
-        self._begun = _Begun(progress, SpeedMeter(), watch, conversations)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one. One that is over already is only passed on.
@@ -266,8 +258,8 @@ class TaskJob:
         Raises:
             AisPromptError: the task cannot go on.
         """
-        assert self._begun is not None
-        conversation = next(self._begun.conversations, None)
+        assert self._opened is not None
+        conversation = next(self._opened.conversations, None)
         if conversation is not None:
             if not self._under_way:  # it may have waited for room
                 self.last_change = time.monotonic()
@@ -285,11 +277,6 @@ class TaskJob:
             Paused: the budget is used up: none may. Those that are under way are finished.
         """
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
-
-    @property
-    def price(self) -> Price | None:
-        """The price of the model; None without one."""
-        return self.task.spec.model.price
 
     def claimed(self, request: Request) -> AbstractAsyncContextManager[Completion | None]:
         """Yield the answer that another task of the run has got to the same request; see `EarlierAnswers.claimed`."""
@@ -330,9 +317,8 @@ class TaskJob:
             Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
-        opened, begun = self._opened, self._begun
+        opened = self._opened
         assert opened is not None
-        assert begun is not None
         self.last_change = time.monotonic()
         # Of a program or a tool: it says nothing of the model.
         if not is_for_model(request):
@@ -342,29 +328,24 @@ class TaskJob:
         if opened.steps is not None:
             if request.step is None:
                 kept = answers.record(request, completion)
-                begun.failures.check(completion)
+                opened.failures.check(completion)
                 return kept
             answers = opened.steps
-        if self._first_body is None:
-            self._note_body(request)
+        # What is sent for the first request for a text, as the facts show it.
+        if self._first_body is None and isinstance(request.decoding, Decoding):
+            asked = self.model.asked if isinstance(self.model, AgentModel) else self.model
+            if isinstance(asked, SendsBodies):
+                self._first_body = shown_body(asked.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         model = self.task.spec.model
         self._asking.spending.add(model.abbr, model.price, request, completion)
         kept = answers.record(request, completion)
         # Kept. What follows only looks at it, and may end the task.
-        begun.progress.answered(completion)
-        begun.meter.add(completion)
         opened.session.see(request, completion)
-        begun.failures.check(completion)
+        opened.meter.add(completion)
+        opened.failures.check(completion)
         return kept
-
-    def _note_body(self, request: Request) -> None:
-        """Keep what is sent for the first request for a text, as the facts show it."""
-        model = self.model
-        asked = model.asked if isinstance(model, AgentModel) else model
-        if isinstance(asked, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = shown_body(asked.sent(request)[1])
 
     def cancelled(self, attempts: int) -> None:
         """Count a request that was sent so often and is not waited for: an error has ended the task."""
@@ -376,16 +357,13 @@ class TaskJob:
         Raises:
             StoreError: the disk does not take it.
         """
-        prediction = conversation.prediction
-        opened, begun = self._opened, self._begun
+        prediction, opened = conversation.prediction, self._opened
         assert prediction is not None  # it is over
         assert opened is not None
-        assert begun is not None
         self.last_change = time.monotonic()
         del self._under_way[conversation]
         opened.predictions.add(prediction)
         opened.session.add(prediction)
-        begun.progress.advance(failed=prediction.failed)
 
     def conclude(self) -> None:
         """Write the predictions after the last conversation, and note what the user should know.
@@ -394,10 +372,9 @@ class TaskJob:
             InternalError: a sample that was to be asked has neither an answer nor a failure.
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
-        opened, begun = self._opened, self._begun
+        opened = self._opened
         assert opened is not None
-        assert begun is not None
-        begun.failures.conclude()
+        opened.failures.conclude()
         if opened.session.samples != opened.total:
             raise InternalError(
                 f"{opened.total} samples were to be asked, and {opened.session.samples} were answered or failed",
@@ -415,7 +392,6 @@ class TaskJob:
             StoreError: the disk does not take the journal.
         """
         assert self._opened is not None
-        assert self._begun is not None
         self._files.close()
         session, data = self._opened.session, self.task.data
         # Speed means something for a served model only, and nothing for answers from a script.
@@ -427,7 +403,7 @@ class TaskJob:
             session.samples,
             session.failed,
             session.shortened,
-            self._begun.meter.speed() if is_served else None,
+            self._opened.meter.speed() if is_served else None,
             session.redacted,
             first_body=self._first_body,
         )
@@ -448,7 +424,7 @@ class TaskJob:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
         self._under_way.clear()
-        self._opened = self._begun = None
+        self._opened = None
 
 
 class _Opened(Struct, frozen=True, eq=False):
@@ -461,6 +437,8 @@ class _Opened(Struct, frozen=True, eq=False):
         total: how many samples are asked about.
         resumed: what is answered already.
         unused: answers in the journal that answer nothing of this task.
+        failures, meter: look at the answers as they come.
+        conversations: the others, each started when it is taken.
         steps: answers of the model that an agent asks; None without an agent.
     """
 
@@ -470,16 +448,10 @@ class _Opened(Struct, frozen=True, eq=False):
     total: int
     resumed: Resumed
     unused: int
-    steps: EarlierAnswers | None = None
-
-
-class _Begun(Struct, frozen=True, eq=False):
-    """What a job holds from `begin` on, while it is asked."""
-
-    progress: Progress
-    meter: SpeedMeter
     failures: FailureWatch
+    meter: SpeedMeter
     conversations: Iterator[RunningConversation]
+    steps: EarlierAnswers | None = None
 
 
 def _in_order(samples: Sequence[Sample], is_known: Sequence[int], failures: FailureWatch) -> Iterator[Sample]:

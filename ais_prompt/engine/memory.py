@@ -114,20 +114,14 @@ class InMemory:
                 if job.model is not model:
                     self._leave(model)
                 model = job.model
-                self._over(job, self._ended_with(job))
+                # Jobs of a model that cannot be loaded are over at once.
+                if unusable := self._unusable.get(id(model)):
+                    job.abandon(unusable)
+                    self._over(job, unusable)
+                else:
+                    self._over(job, fault_of(partial(ask_in_memory, job, self._load)))
         finally:
             self._leave(model)
-
-    def _ended_with(self, job: TaskJob) -> AisPromptError | None:
-        """Ask a job, and return the error that ended it. Jobs of a model that cannot be loaded are over at once.
-
-        Raises:
-            StoreError: answers can no longer be written down.
-        """
-        if unusable := self._unusable.get(id(job.model)):
-            job.abandon(unusable)
-            return unusable
-        return fault_of(partial(ask_in_memory, job, self._load))
 
     def _load(self, model: BatchModel) -> None:
         try:

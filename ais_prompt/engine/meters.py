@@ -120,7 +120,12 @@ class Spending:
                 self._begun -= 1
                 self._without_quota.setdefault(model, f"the provider's quota is used up: {failure.message}")
                 self._check(model)
-        sent, received = _tokens(request, completion)
+        # Estimated where the server did not count them.
+        sent, received = usage.prompt_tokens, usage.completion_tokens
+        if sent is None:
+            sent = 0 if failure else approximate_tokens(request.prompt)
+        if received is None:
+            received = approximate_tokens(completion.reasoning + completion.text)
         with self._lock:
             self._requests += 1
             self._attempts += completion.attempts
@@ -216,16 +221,6 @@ class SpeedMeter:
         )
 
 
-def _tokens(request: Request, completion: Completion) -> tuple[int, int]:
-    """Return the tokens of a prompt and of its answer, estimated where the server did not count them."""
-    sent, received = completion.usage.prompt_tokens, completion.usage.completion_tokens
-    if sent is None:
-        sent = 0 if completion.failure else approximate_tokens(request.prompt)
-    if received is None:
-        received = approximate_tokens(completion.reasoning + completion.text)
-    return sent, received
-
-
 def _times(values: array[float]) -> Times | None:
     """Percentiles with linear interpolation between the values, as `numpy.percentile`, which is slow for a few."""
     if not values:
@@ -298,7 +293,10 @@ def estimate(task: Task) -> RequestEstimate:
     def answer(request: Request) -> Completion:
         nonlocal requests, sent, received
         requests += 1
-        sent += _expected_tokens(request)
+        # Loading a tokenizer would take longer than all else.
+        sent += approximate_tokens(request.prompt)
+        if isinstance(request.decoding, LikelihoodQuery):
+            sent += approximate_tokens(request.decoding.continuation or "")
         if isinstance(request.decoding, Decoding):
             received += request.decoding.max_out_len
             return Completion("", "stop")
@@ -365,12 +363,6 @@ def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
         if limit is not None and high > limit:
             found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")
     return found
-
-
-def _expected_tokens(request: Request) -> int:
-    """Return about how many tokens a request sends; loading a tokenizer would take longer than all else."""
-    measured = (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
-    return approximate_tokens(request.prompt) + approximate_tokens(measured)
 
 
 class Progress(Protocol):

@@ -250,26 +250,6 @@ class WorkerReply(Struct, frozen=True):
     completions: Sequence[Any] = ()
     error: tuple[str, str, str, str] | None = None
 
-    @classmethod
-    def of_error(cls, error: Exception) -> WorkerReply:
-        """Return the reply for an error."""
-        if isinstance(error, AisPromptError):
-            name = next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
-            return cls(error=(name, error.what, error.where, error.fix))
-        return cls(error=("MemoryError", str(error), "", ""))
-
-    def raise_error(self) -> None:
-        """Raise the error, if there is one; it is an error of the model if its class is not one of this program."""
-        if self.error is None:
-            return
-        name, what, where, fix = self.error
-        if name == "MemoryError":
-            raise MemoryError(what)
-        kind = getattr(errors, name, None)
-        if not (isinstance(kind, type) and issubclass(kind, AisPromptError)) or kind is ConfigFaults:
-            kind = ModelError
-        raise kind(what, where=where, fix=fix)
-
 
 _model: BatchModel | None = None
 
@@ -287,28 +267,40 @@ def answer(message: bytes) -> bytes:
         found = getattr(_model, call.method)(call.requests)
         plain = [(one[0], one[1].to_json()) if isinstance(one, tuple) else one.to_json() for one in found]
         return encode_plain(to_builtins(WorkerReply(plain)))
-    except (AisPromptError, MemoryError) as error:
-        return encode_plain(to_builtins(WorkerReply.of_error(error)))
-    except Exception as error:  # of a library or of the user's own; it may be of a class that the parent does not know
-        return encode_plain(to_builtins(WorkerReply.of_error(part_error(error, part_class(_model).__name__, None))))
+    except MemoryError as error:
+        told = ("MemoryError", str(error), "", "")
+    except Exception as error:
+        # An error of a library, or of the user's own code, may be of a class that the parent does not know.
+        known = error if isinstance(error, AisPromptError) else part_error(error, part_class(_model).__name__, None)
+        name = next(kind.__name__ for kind in type(known).__mro__ if hasattr(errors, kind.__name__))
+        told = (name, known.what, known.where, known.fix)
+    return encode_plain(to_builtins(WorkerReply(error=told)))
 
 
 def read_reply(content: bytes) -> list[Any]:
     """Return the completions of a reply, those of ``log_likelihoods`` with the number of the request.
 
     Raises:
-        AisPromptError, MemoryError: what the model raised.
+        AisPromptError, MemoryError: what the model raised; it is an error of the model if its class is not one of this
+            program.
         ValueError: it is no reply.
     """
     try:
         reply = convert(decode_own(content), WorkerReply)
-        reply.raise_error()
-        return [
-            (int(one[0]), Completion.from_json(one[1])) if isinstance(one, list) else Completion.from_json(one)
-            for one in reply.completions
-        ]
+        if reply.error is None:
+            return [
+                (int(one[0]), Completion.from_json(one[1])) if isinstance(one, list) else Completion.from_json(one)
+                for one in reply.completions
+            ]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is no reply: {error!r}") from error
+    name, what, where, fix = reply.error
+    if name == "MemoryError":
+        raise MemoryError(what)
+    kind = getattr(errors, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, AisPromptError)) or kind is ConfigFaults:
+        kind = ModelError
+    raise kind(what, where=where, fix=fix)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def less_is_better(evaluator: Evaluator, metric: str) -> bool:
     """Return whether less of a metric is better.
 
     An evaluator may say so with an attribute ``lower_is_better``: True, False, or the names of such metrics. Others
-    leave it to the name (`ais_prompt.types.direction.lower_is_better`).
+    leave it to the name (`ais_prompt.types.score.lower_is_better`).
     """
     declared = getattr(evaluator, "lower_is_better", None)
     if declared is None:

@@ -21,25 +21,28 @@ if TYPE_CHECKING:
         Preview,
         RepeatingInferencer,
     )
-    from ais_prompt.inferencers.containment import (
-        RAISED,
-        RETRY_HINT,
-        UNUSABLE_ROW,
-        ends_task,
-        failure_of,
-        without_secrets,
-    )
     from ais_prompt.inferencers.gen import GenInferencer, answer_length
-    from ais_prompt.inferencers.labels import label_fix, lowest, normalized
     from ais_prompt.inferencers.likelihoods import (
         ChoicesInferencer,
         CLPInferencer,
         LLInferencer,
         PPLInferencer,
         PPLOnlyInferencer,
+        label_fix,
+        lowest,
+        normalized,
     )
     from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer, dialogue_failure
-    from ais_prompt.inferencers.running_conversation import Recall, RunningConversation
+    from ais_prompt.inferencers.running_conversation import (
+        RAISED,
+        RETRY_HINT,
+        UNUSABLE_ROW,
+        Recall,
+        RunningConversation,
+        ends_task,
+        failure_of,
+        without_secrets,
+    )
     from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, ToolCallInferencer, checked_tools
 else:
     __getattr__, __dir__ = offered(__name__, "inferencers")

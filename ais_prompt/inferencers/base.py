@@ -58,20 +58,16 @@ class InferenceContext(Struct, frozen=True, dict=True):
         """Return the model's decoding with the settings of the dataset; None uses the model's own setting."""
         asked = (max_out_len, tuple(stop), tuple(stop_tokens), seed)
         if asked not in self._decodings:
-            self._decodings[asked] = self._decoding(*asked)
+            decoding = self.model.decoding(max_out_len, tuple(stop))
+            ends = (*decoding.stop_tokens, *stop_tokens, *self.end_tokens)
+            seeded = decoding.seed if seed is None else seed
+            self._decodings[asked] = replace(decoding, stop_tokens=tuple(dict.fromkeys(ends)), seed=seeded)
         return self._decodings[asked]
 
     @cached_property
     def _decodings(self) -> dict[tuple[Any, ...], Decoding]:
         """Cache of `decoding`: nearly always one entry, for all samples."""
         return {}
-
-    def _decoding(
-        self, max_out_len: int | None, stop: tuple[str, ...], stop_tokens: tuple[int, ...], seed: int | None
-    ) -> Decoding:
-        decoding = self.model.decoding(max_out_len, stop)
-        ends = (*decoding.stop_tokens, *stop_tokens, *self.end_tokens)
-        return replace(decoding, stop_tokens=tuple(dict.fromkeys(ends)), seed=decoding.seed if seed is None else seed)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
 from ais_prompt.metrics.strata import drawn_spread, stratum_weights
-from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status, direction
+from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
+from ais_prompt.types import lower_is_better as less_is_better
 
 _ROUNDING: Final = 1e-9
 
@@ -100,7 +101,7 @@ def mean_scores(
     Raises:
         DataError: values are too large.
     """
-    less = [direction.lower_is_better(metric) if lower_is_better is None else lower_is_better for metric in metrics]
+    less = [less_is_better(metric) if lower_is_better is None else lower_is_better for metric in metrics]
 
     def estimates(score: SampleScore) -> list[Estimate]:
         weight = 1.0 if weight_of is None else weight_of(score)

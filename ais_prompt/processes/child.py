@@ -8,12 +8,11 @@ Calls and replies are bytes. A worker may run code of others, which can write in
 reads replies without running anything of them; a reply has the number of its call, and nothing may follow it.
 
 Memory and environment of this process may hold keys. They are hidden from other processes of the user while a worker
-runs (`hide`).
+runs (`hidden`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import queue
@@ -27,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from ais_prompt.processes.watchdog import module_command, module_environment, watched
+from ais_prompt.processes.watchdog import module_command, module_environment, prctl, watched
 from ais_prompt.terminal import STDERR_PATIENCE, standard_stream
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
@@ -87,7 +86,7 @@ class Worker:
         finally:
             os.close(calls)
             os.close(replies)
-        hide()
+        _HIDING.change(1)
         self._is_open = True
         self._calling = threading.Lock()
 
@@ -131,7 +130,7 @@ class Worker:
                 self._is_open = False
                 os.close(self._calls)
                 os.close(self._replies)
-                unhide()
+                _HIDING.change(-1)
 
     def _kill(self) -> None:
         assert self._process.stdin is not None
@@ -212,24 +211,14 @@ def serve(answer: Callable[[bytes], bytes]) -> None:
         replies.flush()
 
 
-def hide() -> None:
-    """Hide this process until `unhide` was called as often: nothing of it is readable below /proc, nor by ptrace(2)."""
-    _HIDING.change(1)
-
-
-def unhide() -> None:
-    """Undo one `hide`."""
-    _HIDING.change(-1)
-
-
 @contextmanager
 def hidden() -> Iterator[None]:
-    """Hide this process while the body runs."""
-    hide()
+    """Hide this process while the body runs: nothing of it is readable below /proc, nor by ptrace(2)."""
+    _HIDING.change(1)
     try:
         yield
     finally:
-        unhide()
+        _HIDING.change(-1)
 
 
 class _Unasked(Exception):
@@ -247,9 +236,9 @@ class _Hiding:
     def change(self, number: int) -> None:
         with self._lock:
             if not self._number:
-                self._before = _prctl(_PR_GET_DUMPABLE)
+                self._before = prctl(_PR_GET_DUMPABLE)
             self._number += number
-            _prctl(_PR_SET_DUMPABLE, 0 if self._number else self._before)
+            prctl(_PR_SET_DUMPABLE, 0 if self._number else self._before)
 
 
 _HIDING: Final = _Hiding()
@@ -269,7 +258,3 @@ def _signals_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _prctl(option: int, value: int = 0) -> int:
-    return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0)) if sys.platform == "linux" else 1

@@ -74,7 +74,7 @@ class Watchdog:
     """
 
     def __init__(self, start: Callable[[], int], ask_to_end: Callable[[int], None], grace: float) -> None:
-        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        prctl(_PR_SET_CHILD_SUBREAPER, 1)
         self._start = start
         self._ask_to_end = ask_to_end
         self._grace = grace
@@ -180,7 +180,7 @@ def watch(grace: float, descriptors: Sequence[int], command: Sequence[str]) -> i
 
 def _end_with(parent: int, number: signal.Signals) -> None:
     """Get a signal when the parent ends; end at once if it has ended."""
-    _prctl(_PR_SET_PDEATHSIG, number)
+    prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -195,9 +195,9 @@ def _limit_processor_time() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+def prctl(option: int, value: int = 0) -> int:
+    """Call prctl(2) on Linux; return 1 on other systems."""
+    return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0)) if sys.platform == "linux" else 1
 
 
 def _descendants() -> list[int]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.secrets.command_lines import SECRET_KEY, is_reference, secrets_in_command, takes_secret
+    from ais_prompt.secrets.forms import SECRET_KEY, is_reference, secrets_in_command, takes_secret
     from ais_prompt.secrets.known import (
         HIDDEN,
         SECRET_VARIABLE,

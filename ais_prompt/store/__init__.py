@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from ais_prompt.store.answer_cache import AnswerCache, open_cache
     from ais_prompt.store.disk import reading, replacing, system_error, writing
     from ais_prompt.store.journal import Journal, JournalView
-    from ais_prompt.store.layout import SESSION_NAME, RunFolder, create_run_folder, refuse_links, safe_name
+    from ais_prompt.store.layout import (
+        SESSION_NAME,
+        RunFolder,
+        create_run_folder,
+        hold_writer_lock,
+        refuse_links,
+        safe_name,
+        try_file_lock,
+    )
     from ais_prompt.store.log_format import ImportedLog, ImportedTask, Log, LogFormat
     from ais_prompt.store.predictions import (
         ASK_FIRST,
@@ -52,6 +60,5 @@ if TYPE_CHECKING:
         read_run_file,
         runs_called,
     )
-    from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -13,24 +13,24 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct, field
+
 from ais_prompt.store.disk import writing
 from ais_prompt.store.journal import Journal
-from ais_prompt.store.layout import safe_name
-from ais_prompt.store.writer_lock import try_file_lock
+from ais_prompt.store.layout import safe_name, try_file_lock
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils import digest
 
 logger = logging.getLogger(__name__)
 
 
-class _SharedJournal:
+class _SharedJournal(Struct, eq=False):
     """A journal that is open for several tasks."""
 
-    def __init__(self, journal: Journal, files: ExitStack) -> None:
-        self.journal = journal
-        self.files = files
-        self.tasks = 0
-        self.lock = threading.Lock()
+    journal: Journal
+    files: ExitStack
+    tasks: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class AnswerCache:

@@ -38,7 +38,7 @@ _UNREADABLE: Final = "repair the disk, or start a new run without -r"
 
 
 class Journal:
-    """Finished requests of one task. Not thread-safe; one process at a time (`ais_prompt.store.writer_lock`).
+    """Finished requests of one task. Not thread-safe; one process at a time (`ais_prompt.store.layout`).
 
     Attributes:
         path: the file.

@@ -1,15 +1,17 @@
-"""The paths of a run folder: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``.
+"""The paths of a run folder, ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``, and its lock for one writer.
 
-A run folder may come from elsewhere. Nothing is written through symbolic links in it: they may lead to other files.
+A run folder may come from elsewhere. Nothing is written through symbolic links in it: they may lead to other files. The
+operating system releases the lock when the process ends, kill -9 included.
 """
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Final
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.store.disk import unwritable, writing
 from ais_prompt.utils import digest
 
 _NUMBERS: Final = re.compile(r"\d+")
@@ -35,45 +38,47 @@ NAMES_KEPT: Final = 4096
 """Names that are kept: a run asks for those of each task a dozen times."""
 
 
+class _Below:
+    """A path in a run folder."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, folder: RunFolder, _: type) -> Path:
+        return folder.root / self._name
+
+
 class RunFolder(Struct, frozen=True):
     """The paths of one run. Nothing is created here: the writer of a file creates its folder."""
 
     root: Path
 
-    @property
-    def config_file(self) -> Path:
-        """The resolved config, secrets redacted."""
-        return self.root / "config.py"
-
-    @property
-    def run_file(self) -> Path:
-        """Versions, digests, seeds and the command line."""
-        return self.root / "run.json"
-
-    @property
-    def made_here_file(self) -> Path:
-        """The mark of the user who made the run, see `ais_prompt.store.runs`."""
-        return self.root / ".made-here"
-
-    @property
-    def writer_lock_file(self) -> Path:
-        """The lock of the process that writes this folder."""
-        return self.root / ".lock"
-
-    @property
-    def summary_dir(self) -> Path:
-        """The tables of scores: ``summary.txt``, ``.csv``, ``.md`` and ``.json``."""
-        return self.root / "summary"
-
-    @property
-    def report(self) -> Path:
-        """The report for a browser."""
-        return self.root / "report.html"
-
-    @property
-    def view(self) -> Path:
-        """Files of ``aisprompt view``, to show the run again at once; they may be removed."""
-        return self.root / "view"
+    config_file = _Below("config.py")
+    """The resolved config, secrets redacted."""
+    run_file = _Below("run.json")
+    """Versions, digests, seeds and the command line."""
+    made_here_file = _Below(".made-here")
+    """The mark of the user who made the run, see `ais_prompt.store.runs`."""
+    writer_lock_file = _Below(".lock")
+    """The lock of the process that writes this folder."""
+    summary_dir = _Below("summary")
+    """The tables of scores: ``summary.txt``, ``.csv``, ``.md`` and ``.json``."""
+    report = _Below("report.html")
+    """The report for a browser."""
+    view = _Below("view")
+    """Files of ``aisprompt view``, to show the run again at once; they may be removed."""
+    shards = _Below("shards")
+    """The folders of shards, each a run folder of its own."""
+    loads = _Below("loads")
+    """The folders of several loads, each a run folder of its own."""
+    shard_file = _Below("shard.json")
+    """In the folder of a shard: the agreement of all shards of its run."""
+    servers = _Below("servers")
+    """The servers that shards share, as they are announced."""
+    portions_file = _Below("portions.json")
+    """In the folder of a shard: the portions that it asks, where a partitioner decides it."""
+    logs = _Below("logs")
+    """The folder of log files."""
 
     @property
     def partial(self) -> RunFolder:
@@ -85,22 +90,12 @@ class RunFolder(Struct, frozen=True):
         """The run of this folder, if it holds the scores of a run that is not finished; else itself."""
         return RunFolder(self.root.parent) if self.root.name == "partial" else self
 
-    @property
-    def shards(self) -> Path:
-        """The folders of shards, each a run folder of its own."""
-        return self.root / "shards"
-
     def sessions(self) -> list[RunFolder]:
         """Return the folders in `shards`, oldest first; other folders there are ignored."""
         with suppress(OSError):
             names = sorted(path.name for path in self.shards.iterdir())
             return [RunFolder(self.shards / name) for name in names if SESSION_NAME.fullmatch(name)]
         return []
-
-    @property
-    def loads(self) -> Path:
-        """The folders of several loads, each a run folder of its own."""
-        return self.root / "loads"
 
     def load_folders(self) -> list[RunFolder]:
         """Return the folders in `loads` by the numbers in their names; none if there is no such folder."""
@@ -112,29 +107,9 @@ class RunFolder(Struct, frozen=True):
         return []
 
     @property
-    def shard_file(self) -> Path:
-        """In the folder of a shard: the agreement of all shards of its run."""
-        return self.root / "shard.json"
-
-    @property
     def run_of_shard(self) -> RunFolder:
         """The run folder that the folder of a shard belongs to."""
         return RunFolder(self.root.parent.parent)
-
-    @property
-    def servers(self) -> Path:
-        """The servers that shards share, as they are announced."""
-        return self.root / "servers"
-
-    @property
-    def portions_file(self) -> Path:
-        """In the folder of a shard: the portions that it asks, where a partitioner decides it."""
-        return self.root / "portions.json"
-
-    @property
-    def logs(self) -> Path:
-        """The folder of log files."""
-        return self.root / "logs"
 
     def journal(self, model_abbr: str, dataset_abbr: str) -> Path:
         """Finished requests of one task, one a line."""
@@ -193,7 +168,8 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
         parent.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             root = parent / (stamp if number == 1 else f"{stamp}_{number}")
-            if _made(root):
+            with suppress(FileExistsError):  # perhaps of another run
+                root.mkdir()
                 break
     except OSError as error:
         raise ConfigError(
@@ -241,15 +217,6 @@ def _percent(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
-def _made(folder: Path) -> bool:
-    """Create a folder; False if it exists already, perhaps from another run."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    return True
-
-
 def _links(folder: Path | str, but: Path, root: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
@@ -265,3 +232,71 @@ def _links(folder: Path | str, but: Path, root: str) -> Iterator[str]:
                 yield entry.path
         elif entry.is_dir(follow_symlinks=False) and entry.path != str(but):
             yield from _links(entry.path, but, root)
+
+
+_REFUSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
+"""Errors of a folder that does not exist or cannot be written."""
+
+
+@contextmanager
+def try_file_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock file while the body runs, and yield True; yield False at once if another process holds it.
+
+    The file is not removed: otherwise a third process could lock a new file of the same name.
+
+    Raises:
+        OSError: the file cannot be made, or the file system has no locks.
+    """
+    from filelock import FileLock, Timeout  # a command that only reads goes without
+
+    path.parent.stat()  # FileLock would create a missing folder
+    lock = FileLock(path, timeout=0, thread_local=False)  # any thread may release it
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    except NotImplementedError as error:
+        raise OSError(errno.ENOLCK, "the file system has no locks") from error
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+@contextmanager
+def hold_writer_lock(folder: RunFolder) -> Iterator[None]:
+    """Lock a run folder while the body runs.
+
+    Raises:
+        StoreError: another process holds it, which the message names; the disk is full or has no locks; or there is a
+            symbolic link in the folder.
+        ConfigError: the folder cannot be written.
+    """
+    # Windows lets no other process read a locked file, so the holder is named in another one.
+    holder = folder.writer_lock_file.with_name(".lock.holder")
+    refuse_links(folder)
+    with ExitStack() as stack:
+        try:
+            is_ours = stack.enter_context(try_file_lock(folder.writer_lock_file))
+        except OSError as error:
+            if error.errno not in _REFUSED:
+                raise unwritable(folder.writer_lock_file, error) from error
+            what = f"the run folder cannot be written: {error.strerror}"
+            raise ConfigError(what, where=str(folder.root), fix="choose another place with -w DIR") from error
+        if not is_ours:
+            raise StoreError(
+                f"another process writes this run folder: PID {_named(holder)}",
+                where=str(folder.root),
+                fix="wait until it has ended or stop it; or start a new run without -r",
+            )
+        with writing(holder):
+            holder.write_text(f"{os.getpid()}\n", "utf-8")
+        yield
+
+
+def _named(holder: Path) -> str:
+    try:
+        return holder.read_text("utf-8").strip() or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"

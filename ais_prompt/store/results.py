@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any, Final, NotRequired, TypedDict, TypeVar
@@ -58,10 +58,7 @@ def read_results(path: Path) -> tuple[list[Score], list[SampleScore]]:
     """
     with _reading(path):
         values = _object(read_regular(path), path)
-    try:
         return check_scores(values), from_shape(values, Results)["details"]
-    except ValueError as error:
-        raise _no_results(path, str(error)) from None
 
 
 def read_scores(path: Path) -> list[Score]:
@@ -71,11 +68,8 @@ def read_scores(path: Path) -> list[Score]:
         ConfigError: there is no such file: nothing was scored yet.
         StoreError: it cannot be read or it is not such a file.
     """
-    values = _head(path)
-    try:
-        return check_scores(values)
-    except ValueError as error:
-        raise _no_results(path, str(error)) from None
+    with _reading(path):
+        return check_scores(_head(path))
 
 
 def read_head(path: Path) -> tuple[list[Score], Sensitivity | None, str]:
@@ -86,13 +80,11 @@ def read_head(path: Path) -> tuple[list[Score], Sensitivity | None, str]:
     Raises:
         ConfigError, StoreError: as `read_scores`.
     """
-    values = _head(path)
-    try:
+    with _reading(path):
+        values = _head(path)
         scores, other = check_scores(values), values.get("extraction")
-        sensitivity = Sensitivity.from_json(check_shape(other, Sensitivity)) if other else None
+        sensitivity = from_shape(other, Sensitivity) if other else None
         return scores, sensitivity, str(values.get("doubt", ""))
-    except ValueError as error:
-        raise _no_results(path, str(error)) from None
 
 
 def read_battles(path: Path) -> list[dict[str, Any]]:
@@ -101,8 +93,9 @@ def read_battles(path: Path) -> list[dict[str, Any]]:
     Raises:
         ConfigError, StoreError: as `read_scores`.
     """
-    battles: list[dict[str, Any]] = _head(path).get("battles", [])
-    return battles
+    with _reading(path):
+        battles: list[dict[str, Any]] = _head(path).get("battles", [])
+        return battles
 
 
 def read_details(path: Path) -> Iterator[SampleScore]:
@@ -114,11 +107,7 @@ def read_details(path: Path) -> Iterator[SampleScore]:
     with _reading(path), open_regular(path) as lines:
         for line in dropwhile(_is_head, lines):
             if line.startswith(b"    "):
-                detail = _object(line.strip().removesuffix(b","), path)
-                try:
-                    yield from_shape(detail, SampleScore)
-                except ValueError as error:
-                    raise _no_results(path, str(error)) from None
+                yield _detail(line, path)
 
 
 def check_scored(run: RunFolder, tasks: Iterable[TaskSpec]) -> None:
@@ -163,11 +152,7 @@ def read_detail(path: Path, start: int) -> SampleScore:
     """
     with _reading(path), open_regular(path) as lines:
         lines.seek(start)
-        detail = _object(lines.readline().strip().removesuffix(b","), path)
-    try:
-        return from_shape(detail, SampleScore)
-    except ValueError as error:
-        raise _no_results(path, str(error)) from None
+        return _detail(lines.readline(), path)
 
 
 def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
@@ -307,17 +292,28 @@ def check_scores(values: Mapping[str, Any]) -> list[Score]:
 
 def _head(path: Path) -> dict[str, Any]:
     """Return the part of a results file before the details."""
-    with _reading(path), open_regular(path) as lines:
+    with open_regular(path) as lines:
         head: list[bytes] = list(takewhile(_is_head, lines))
     return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
 
 
-def _reading(path: Path) -> AbstractContextManager[None]:
-    return reading(path, fix=_score_command(path.parent.parent.parent), absent="there are no scores yet")
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn errors while a file of results is read, and a ValueError for its shape, into errors with a fix."""
+    try:
+        with reading(path, fix=_score_command(path.parent.parent.parent), absent="there are no scores yet"):
+            yield
+    except ValueError as error:
+        what = f"the file has no results: {error}"
+        raise StoreError(what, where=str(path), fix="score again: aisprompt score RUN") from None
 
 
 def _score_command(run: Path) -> str:
     return f"make them: aisprompt score {shlex.quote(str(run))}"
+
+
+def _detail(line: bytes, path: Path) -> SampleScore:
+    return from_shape(_object(line.strip().removesuffix(b","), path), SampleScore)
 
 
 def _is_head(line: bytes) -> bool:
@@ -332,7 +328,3 @@ def _object(content: bytes, path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise StoreError("the file is not a JSON object", where=str(path), fix="remove it and go on with -r")
     return value
-
-
-def _no_results(path: Path, why: str) -> StoreError:
-    return StoreError(f"the file has no results: {why}", where=str(path), fix="score again: aisprompt score RUN")

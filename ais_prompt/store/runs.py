@@ -80,13 +80,6 @@ def runs_called(work_dir: Path, name: str) -> list[Path]:
     return [work_dir / name / run for run in _runs(work_dir / name)]
 
 
-def _run_before(root: Path) -> Path | None:
-    """Return the folder of the run of the same name before a run; None for the first."""
-    earlier = _runs(root.parent)
-    place = earlier.index(root.name) if root.name in earlier else 0
-    return root.parent / earlier[place - 1] if place else None
-
-
 def config_changes(before: Path, after: Path) -> list[str]:
     """Return how the config of a run differs from that of another: ``temperature: 0.0 → 0.7``.
 
@@ -94,12 +87,9 @@ def config_changes(before: Path, after: Path) -> list[str]:
         before, after: run folders. Nothing is said of configs that are programs, as earlier versions wrote.
     """
     with suppress(OSError, ValueError, SyntaxError, RecursionError):
-        return differing_values(*(_config_of(RunFolder(root)) for root in (before, after)))
+        texts = [read_regular(RunFolder(root).config_file).decode("utf-8", "replace") for root in (before, after)]
+        return differing_values(*map(literal_values, texts))
     return []
-
-
-def _config_of(folder: RunFolder) -> dict[str, Any]:
-    return literal_values(read_regular(folder.config_file).decode("utf-8", "replace"))
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:
@@ -205,8 +195,9 @@ def _listed(runs: Sequence[Path], work_dir: Path) -> str:
     """Return the names of runs, and of each how it differs from the run of the same name before it."""
     shown = []
     for run in runs[:_SHOWN]:
-        name, before = str(run.relative_to(work_dir)), _run_before(run)
-        changes = config_changes(before, run)[:_CHANGES_SHOWN] if before else []
+        name, earlier = str(run.relative_to(work_dir)), _runs(run.parent)
+        place = earlier.index(run.name) if run.name in earlier else 0
+        changes = config_changes(run.parent / earlier[place - 1], run)[:_CHANGES_SHOWN] if place else []
         shown.append(f"{name} ({'; '.join(changes)})" if changes else name)
     return ", ".join(shown) + (", …" if len(runs) > _SHOWN else "")
 

@@ -5,11 +5,8 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.document import Document, Fault
     from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
-    from ais_prompt.types.key import NEEDED, Count, Key, Text, as_list, number_of_gpus, printable
-    from ais_prompt.types.limits import Budget, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.reference_entry import REQUIRED, Argument, Entry
     from ais_prompt.types.request import (
@@ -42,8 +39,7 @@ if TYPE_CHECKING:
         requests_of,
         total_usage,
     )
-    from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
-    from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
+    from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times, Used
     from ais_prompt.types.score import (
         REFUSAL,
         STATUSES,
@@ -58,22 +54,30 @@ if TYPE_CHECKING:
         Spread,
         Status,
         Stratum,
+        lower_is_better,
     )
     from ais_prompt.types.shard import BEAT, SILENCE, Chunk, Partition, Partitioner, Portion, Shard, TaskSize
     from ais_prompt.types.spec import (
         AVERAGES,
+        DRAW_EXAMPLES,
         ELSEWHERE,
         LOG,
+        NEEDED,
         ROLES_FIX,
+        Budget,
         ControlSpec,
+        Count,
         DatasetSpec,
+        DrawSpec,
         EvalSpec,
         GroupKind,
         InferSpec,
         JudgeSpec,
+        Key,
         MetaTemplateSpec,
         ModelSpec,
         PartSpec,
+        Price,
         ReaderSpec,
         ReferenceAnswersSpec,
         RoleSpec,
@@ -82,8 +86,13 @@ if TYPE_CHECKING:
         SummaryGroup,
         SummarySpec,
         TaskSpec,
+        Text,
         VariantColumns,
         VariantSpec,
+        as_list,
+        number_of_gpus,
+        parse_draw,
+        printable,
         title_of,
     )
 else:

@@ -15,6 +15,12 @@ Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
 """The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
 
 
+def plain(value: Struct, *optional: str) -> dict[str, Any]:
+    """Return the fields of a value by name; the optional ones only if they are neither None nor empty."""
+    fields = asdict(value)
+    return {name: held for name, held in fields.items() if name not in optional or held not in (None, "", {})}
+
+
 class ChatMessage(Struct, frozen=True, repr_omit_defaults=True):
     """One message in OpenAI form.
 
@@ -78,11 +84,9 @@ def message_from_json(value: Mapping[str, Any]) -> ChatMessage:
     extra = {key: part for key, part in value.items() if key not in ("role", "content")}
     if content is None:
         extra["content"] = None
-    return ChatMessage(str(value["role"]), "" if content is None else _content_from_json(content), extra)
-
-
-def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
-    return tuple(map(dict, content)) if isinstance(content, list | tuple) else str(content)
+        content = ""
+    parts: Content = tuple(map(dict, content)) if isinstance(content, list | tuple) else str(content)
+    return ChatMessage(str(value["role"]), parts, extra)
 
 
 class Decoding(Struct, frozen=True):
@@ -220,7 +224,6 @@ _OPTIONAL = (
 )
 BATCH_TIER: Final = "batch"
 """`Usage.tier` of an answer of a batch."""
-_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class Usage(Struct, frozen=True):
@@ -244,11 +247,7 @@ class Usage(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""
-        values = asdict(self)
-        for name in _USAGE_DETAILS:
-            if values[name] is None:
-                del values[name]
-        return values
+        return plain(self, "reasoning_tokens", "cached_tokens", "cache_write_tokens", "tier")
 
 
 class ToolCall(Struct, frozen=True):
@@ -412,14 +411,9 @@ class Completion(Struct, frozen=True):
         for name in _OPTIONAL:
             if value := getattr(self, name):
                 values[name] = value
-        if self.tool_calls:
-            values["tool_calls"] = [asdict(call) for call in self.tool_calls]
-        if self.trajectory:
-            values["trajectory"] = [call.to_json() for call in self.trajectory]
-        if self.files:
-            values["files"] = [asdict(file) for file in self.files]
-        if self.tokens:
-            values["tokens"] = [asdict(token) for token in self.tokens]
+        for name in ("tool_calls", "trajectory", "files", "tokens"):
+            if items := getattr(self, name):
+                values[name] = [item.to_json() if isinstance(item, ModelCall) else asdict(item) for item in items]
         return values
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Samples and the results of inference: predictions, the facts about a task, and the speed of its server."""
+"""Samples and the results of inference: predictions, facts about a task, the speed of its server, and what was used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Raw, Struct, ValidationError, convert, field, to_builtins
 from msgspec.json import Decoder, decode
 from msgspec.structs import asdict
 
-from ais_prompt.types.request import ChatMessage, Completion, Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.request import ChatMessage, Completion, Prompts, plain, prompts_from_json, prompts_to_json
 from ais_prompt.types.score import Stratum
 
 
@@ -205,15 +205,8 @@ class TaskFacts(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; ``speed``, ``of`` and ``first_body`` are left out if they are None."""
-        values = asdict(self)
-        if self.of is None:
-            del values["of"]
-        if self.first_body is None:
-            del values["first_body"]
-        if self.speed is None:
-            del values["speed"]
-            return values
-        return {**values, "speed": self.speed.to_json()}
+        values = plain(self, "speed", "of", "first_body")
+        return values if self.speed is None else {**values, "speed": self.speed.to_json()}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TaskFacts:
@@ -295,14 +288,10 @@ class Speed(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, including the rates; ``replicas`` is left out if it is empty."""
-        rates = {
-            "requests_per_second": self.requests_per_second,
-            "output_tokens_per_second": self.output_tokens_per_second,
-        }
-        values = {**to_builtins(self), **rates}
-        if not self.replicas:
-            del values["replicas"]
-        return values
+        values = to_builtins(plain(self, "replicas"))
+        values["requests_per_second"] = self.requests_per_second
+        values["output_tokens_per_second"] = self.output_tokens_per_second
+        return values  # type: ignore[no-any-return]
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:
@@ -338,3 +327,49 @@ _FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_r
 _LINE: Final = Decoder(_Line)
 _WHOLE_LINE: Final = Decoder(_WholeLine)
 _PROMPT: Final[Decoder[Prompts]] = Decoder(str | tuple[ChatMessage, ...])
+
+
+class Used(Struct, frozen=True):
+    """How much was asked.
+
+    Attributes:
+        requests: requests that have ended.
+        input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
+        cost: currency → amount, for models with a price.
+        attempts: how often they were sent, retries included.
+        estimated: answers whose tokens the server did not count.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Mapping[str, float] = field(default_factory=dict)
+    attempts: int = 0
+    estimated: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        cost = dict(self.cost)
+        for currency, amount in other.cost.items():
+            cost[currency] = cost.get(currency, 0.0) + amount
+        return Used(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            cost,
+            self.attempts + other.attempts,
+            self.estimated + other.estimated,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers together."""
+        return self.input_tokens + self.output_tokens
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Used:
+        """Read values as `msgspec.to_builtins` writes them.
+
+        Raises:
+            ValueError: they are not those of this class.
+        """
+        return convert(values, cls)

@@ -1,18 +1,20 @@
 """Scores of a sample and of a dataset.
 
 A score keeps the position of the answer that a postprocessor extracted, and how much it depends on the postprocessor.
+Whether less of a metric is better follows from its name (`lower_is_better`).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
 from msgspec.structs import asdict, force_setattr
 
-from ais_prompt.types.direction import lower_is_better
+from ais_prompt.types.request import plain
 
 
 class Reading(Struct, frozen=True):
@@ -88,10 +90,7 @@ class JudgeVerdict(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; ``rival`` only if there is one."""
-        values = asdict(self)
-        if not self.rival:
-            del values["rival"]
-        return values
+        return plain(self, "rival")
 
 
 class SampleScore(Struct, frozen=True):
@@ -239,7 +238,7 @@ class Score(Struct, frozen=True):
         population: number of questions in the whole set, if those of the score were drawn from it; then ``stderr`` and
             ``interval`` are those of the score that the whole set would have. None if nothing was drawn.
         lower_is_better: whether less of it is better, as of a perplexity; without it as the name of the metric says
-            (`ais_prompt.types.direction.lower_is_better`).
+            (`ais_prompt.types.score.lower_is_better`).
         evaluator: name of the evaluator that gives it, of several; empty if the dataset has one.
     """
 
@@ -277,10 +276,7 @@ class Score(Struct, frozen=True):
 
         ``lower_is_better`` is there if it is true, or if the name of the metric says the opposite.
         """
-        values = asdict(self)
-        for name in ("of", "finished", "population", "evaluator"):
-            if values[name] in (None, ""):
-                del values[name]
+        values = plain(self, "of", "finished", "population", "evaluator")
         if not self.lower_is_better and not lower_is_better(self.metric):
             del values["lower_is_better"]
         del values["precision"]
@@ -342,4 +338,44 @@ class Sensitivity(Struct, frozen=True):
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Sensitivity:
         """Read back the values of `to_json`."""
-        return cls(**{**values, "others": tuple(OtherReading(**other) for other in values["others"])})
+        return convert(values, cls)
+
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LESS: Final = frozenset(
+    (
+        *("ppl", "perplexity", "loss", "nll", "bits", "bpb", "bpc", "bpt", "entropy", "crossentropy"),
+        *("error", "errors", "mistakes", "wer", "cer", "ter", "mer", "mae", "mse", "rmse", "mape", "brier", "ece"),
+        *("distance", "distances", "dist", "divergence", "regret"),
+        *("failure", "failures", "violation", "violations", "hallucination", "hallucinations", "toxicity"),
+        *("latency", "latencies", "duration", "time", "seconds", "ms", "ttft", "ttfo", "tpot", "itl", "e2el", "queue"),
+        *("tokens", "cost", "costs", "price"),
+    )
+)
+"""Words of which less is better."""
+_MORE: Final = frozenset(
+    (
+        *("accuracy", "acc", "precision", "recall", "match", "correct", "right", "success", "pass"),
+        *("second", "throughput", "goodput", "similarity", "agreement", "detection", "detected", "found", "reduction"),
+        *("improvement", "avoided", "free", "correction", "corrected", "check", "ok", "valid", "equal", "same"),
+    )
+)
+"""Words that make a good thing of those before them: ``error_detection``, ``tokens_per_second``."""
+_NOT: Final = frozenset(
+    ("no", "not", "non", "without", "within", "below", "under", "neg", "negative", "inverse", "minus")
+)
+"""Words with which the name is about how little there is: ``neg_mean_squared_error``."""
+
+
+def lower_is_better(metric: str) -> bool:
+    """Return whether less of a metric is better: the last word of its name that says so decides.
+
+    An evaluator whose metric has another name says it itself, with its attribute ``lower_is_better``.
+
+    >>> [lower_is_better(name) for name in ("average_ppl", "bits_per_byte", "WER", "tokens_per_second", "accuracy")]
+    [True, True, True, False, False]
+    """
+    words = [word.lower() for word in _WORD.findall(metric)]
+    if not _NOT.isdisjoint(words):
+        return False
+    return next((word in _LESS for word in reversed(words) if word in _LESS or word in _MORE), False)

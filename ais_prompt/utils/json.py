@@ -148,11 +148,7 @@ def parse_text(text: str | bytes) -> Any:
     Raises:
         ValueError: it is not JSON, or is nested too deep.
     """
-    try:
-        value = json.loads(text)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    return checked_levels(value, text)
+    return _parsed(text, json.loads)
 
 
 def parse_written(text: str) -> Any:
@@ -161,8 +157,12 @@ def parse_written(text: str) -> Any:
     Raises:
         ValueError: it is no JSON, has a number beyond the range of a float, or is nested too deeply.
     """
+    return _parsed(text, DECODER.decode)
+
+
+def _parsed(text: Any, parse: Callable[[Any], Any]) -> Any:
     try:
-        value = DECODER.decode(text)
+        value = parse(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     return checked_levels(value, text)
@@ -182,8 +182,10 @@ def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, fix="save it as UTF-8") from None
     except ValueError as error:
+        # The library counts lines within its text, which is a single line here.
+        cause = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise DataError(
-            f"the line is not JSON: {_cause(error)}: {_head(content)}",
+            f"the line is not JSON: {cause}: {_head(content)}",
             where=where,
             fix="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
         ) from None
@@ -194,11 +196,6 @@ def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
             fix='write it as {"column": value, ...}',
         )
     return value
-
-
-def _cause(error: ValueError) -> str:
-    # The library counts lines within its text, which is a single line here.
-    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _head(content: bytes) -> str:

@@ -232,7 +232,11 @@ def local_file(part: Mapping[str, Any]) -> MediaFile | None:
     if not source:
         return None
     file = _probe(media_path(source))
-    _check_kind(file.mime, str(part["type"]), str(file.path))
+    expected, family = KINDS[part["type"]], file.mime.partition("/")[0]
+    # Audio and video share containers (MP4, WebM, Ogg), so audio is accepted as video, and video as audio.
+    if family != expected and {family, expected} != {"audio", "video"}:
+        what = f"{str(file.path)!r} is given as {expected}, but it is {file.mime}"
+        raise DataError(what, fix="check the file, and the marker in front of it")
     return file
 
 
@@ -356,16 +360,6 @@ def _probe(path: Path) -> MediaFile:
             fix="convert it to a common format such as PNG, JPEG, WAV, MP3 or MP4",
         )
     return MediaFile(path, kind.mime, kind.extension, status.st_size, status.st_mtime_ns)
-
-
-def _check_kind(mime: str, part_type: str, name: str) -> None:
-    expected, family = KINDS[part_type], mime.partition("/")[0]
-    # Audio and video share containers (MP4, WebM, Ogg), so audio is accepted as video, and video as audio.
-    if family != expected and {family, expected} != {"audio", "video"}:
-        raise DataError(
-            f"{name!r} is given as {expected}, but it is {mime}",
-            fix="check the file, and the marker in front of it",
-        )
 
 
 @lru_cache(maxsize=65536)

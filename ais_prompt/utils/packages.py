@@ -12,6 +12,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
@@ -81,12 +82,15 @@ def install_command(extra: str) -> str:
     It names the folder, file or repository from which the program was installed, if pip recorded one (PEP 610): such a
     program may be on no index, or be there in another version.
     """
-    origin = _origin()
-    path = _path(origin.get("url", ""))
-    if path is not None and origin.get("dir_info", {}).get("editable"):
-        return f"pip install -e '{path}[{extra}]'"
-    if path is not None:
-        return f"pip install '{path}[{extra}]'"
+    text = None
+    with suppress(PackageNotFoundError):
+        text = distribution(_PACKAGE).read_text("direct_url.json")
+    origin: dict[str, Any] = json.loads(text) if text else {}
+    parts = urlsplit(origin.get("url", ""))
+    path = Path(url2pathname(parts.path))
+    if parts.scheme == "file" and path.exists():
+        editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+        return f"pip install {editable}'{path}[{extra}]'"
     if repository := origin.get("vcs_info"):
         return f"pip install '{_PACKAGE}[{extra}] @ {repository['vcs']}+{origin['url']}@{repository['commit_id']}'"
     return f"pip install '{_PACKAGE}[{extra}]'"
@@ -121,22 +125,6 @@ def _states(folder: str | Path) -> Iterator[tuple[str, int, int]]:
                 yield entry.path, found.st_size, found.st_mtime_ns
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _states(entry.path)
-
-
-def _origin() -> dict[str, Any]:
-    """Return pip's record of the origin of the program; empty if it came from an index."""
-    try:
-        text = distribution(_PACKAGE).read_text("direct_url.json")
-    except PackageNotFoundError:
-        return {}
-    return dict(json.loads(text)) if text else {}
-
-
-def _path(url: str) -> Path | None:
-    """Return the folder or file that a URL names, if it is still there."""
-    parts = urlsplit(url)
-    path = Path(url2pathname(parts.path))
-    return path if parts.scheme == "file" and path.exists() else None
 
 
 def _missing(package: str, extra: str, why: str) -> MissingExtra:

@@ -5,12 +5,17 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.verbs.api import Config, load_config, planned
+    from ais_prompt.verbs.api import Config, ConfigOptions, load_config, planned
     from ais_prompt.verbs.check import Audit, check_source, remarks, trials
-    from ais_prompt.verbs.documents import document_of, faults
-    from ais_prompt.verbs.foreign_run import open_foreign
-    from ais_prompt.verbs.keywords import ConfigOptions
-    from ais_prompt.verbs.list_document import BenchmarkEntry, FoundConfig, Named, ProviderEntry
+    from ais_prompt.verbs.documents import (
+        BenchmarkEntry,
+        FoundConfig,
+        Named,
+        ProviderEntry,
+        document_of,
+        faults,
+        task_ends,
+    )
     from ais_prompt.verbs.open_run import export, public_errors
     from ais_prompt.verbs.run import (
         RunResult,
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
         check_retry,
         find_or_make,
         model_addresses,
+        open_foreign,
         open_run_folder,
         run_source,
         started_parts,
@@ -25,6 +31,5 @@ if TYPE_CHECKING:
     )
     from ais_prompt.verbs.run_document import RunDocument, TaskEstimate, task_estimates
     from ais_prompt.verbs.run_session import FailureLimit, Session
-    from ais_prompt.verbs.task_end import task_ends
 else:
     __getattr__, __dir__ = offered(__name__)

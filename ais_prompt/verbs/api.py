@@ -1,6 +1,7 @@
-"""The verbs of the command line as functions: check, run, render_prompts, compare.
+"""The verbs of the command line as functions: check, run, render_prompts, compare; and evaluate, without a config.
 
-Each takes a `Config` (a path, a name, a dict, or a loaded config) and the same `ConfigOptions`.
+Each takes a `Config` (a path, a name, a dict, or a loaded config) and the same `ConfigOptions`. `evaluate` takes rows
+instead, and a model or a function: what is left out is guessed, as for ``run --data``.
 """
 
 from __future__ import annotations
@@ -9,47 +10,54 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias, Unpack, get_args
+from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack, cast, get_args
+
+from msgspec import structs
 
 from ais_prompt.checks import checked
 from ais_prompt.comparison import RunComparison, compare_runs, open_sides
 from ais_prompt.config import (
     CONFIG,
+    HfType,
     LoadedConfig,
     Options,
     apply_overrides,
+    compose_config,
+    declared_options,
     find_config,
+    in_python,
     load,
     plain_config,
+    plain_value,
     redacted_override,
+    refuse_lone_options,
     register_secrets,
 )
 from ais_prompt.data import LocalDataset, hold_rows
-from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.plan import Plan
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, faults_of
+from ais_prompt.plan import (
+    DataFile,
+    Description,
+    Plan,
+    completed_urls,
+    describe_file,
+    describe_rows,
+    served_model,
+)
 from ais_prompt.preview import PromptView, previews
 from ais_prompt.processes import wakeable
 from ais_prompt.terminal import NORMAL, QUIET, verbosity
-from ais_prompt.utils import listed
+from ais_prompt.utils import counted, listed
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult
-from ais_prompt.verbs.keywords import (
-    ConfigOptions,
-    RunOptions,
-    in_words,
-    override_texts,
-    read_keywords,
-    split_keywords,
-    words_of_python,
-)
 from ais_prompt.verbs.open_run import Run, hide_secrets, public_errors
 from ais_prompt.verbs.run import with_found_models
-from ais_prompt.verbs.run_session import RunMode
+from ais_prompt.verbs.run_session import RunMode, Session
 
 Config: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | LoadedConfig
 """A config: a path, the name of a shipped config, a dict with ``models`` and ``datasets``, or a loaded config."""
@@ -273,3 +281,255 @@ def planned(config: Config | None, options: ConfigOptions) -> Plan:
     """Return the plan of a config of which nothing will be executed."""
     plan, _ = checked(options_of(config, {**options, "allow_code_execution": "unsafe"}))
     return plan
+
+
+Part: TypeAlias = str | Mapping[str, Any] | Callable[..., Any]
+"""A part: its name or dotted path, a dict with its arguments, or a function."""
+
+_NAME: Final = "data"
+"""Names a dataset of rows in memory."""
+
+
+def evaluate(
+    data: Any,
+    *,
+    url: str | Sequence[str] | None = None,
+    model: str | Mapping[str, Any] | None = None,
+    function: Callable[..., Any] | str | None = None,
+    prompt: str | None = None,
+    prompts: Mapping[str, str] | None = None,
+    answer: str | None = None,
+    extract: Part | None = None,
+    evaluator: Part | list[Part] | None = None,
+    few_shot: int = 0,
+    limit: int | None = None,
+    name: str = "evaluate",
+    **options: Unpack[EvaluateOptions],
+) -> Run:
+    """Ask a model or function every question of some data, score the answers, and write a run folder.
+
+    Args:
+        data: rows: a list of dicts or of pairs (question, answer), a frame of pandas, polars or Arrow, or a dict of
+            columns; or the path of a file.
+        url: address of a server; ``model`` names the model if the server has several.
+        model: a dict as in ``models`` of a config, or the name of a model config.
+        function: takes the prompt and returns the answer, see `FunctionModel`.
+        prompt: the question, with ``{column}``; None takes the column of the question.
+        prompts: name → prompt, in place of ``prompt``: each is a variant of the same questions.
+        answer: the column of the gold answer; None finds it by its name.
+        extract: finds the answer in the text of the model: a postprocessor or a function; ``'none'`` takes the whole
+            text. None decides by the gold answers.
+        evaluator: compares the answer with the gold answer: an evaluator, or a function ``(answer, gold) -> float``.
+            A list scores each answer with all of them. None decides by the gold answers.
+        few_shot: other rows that are shown before each question.
+        limit: the first so many rows only.
+        name: names the run folder.
+        options: as in `EvaluateOptions`.
+
+    Returns:
+        The run, as of `run`; what was guessed is in its ``warnings``.
+
+    Raises:
+        ConfigError: not one model is given, or the column of the question is not known.
+        DataError: the data cannot be read.
+        AisPromptError: as `run`.
+    """
+    if prompt is not None and prompts is not None:
+        raise ConfigError("give either prompt or prompts, not both", fix="prompts=dict(short='…', steps='…')")
+    is_file = isinstance(data, str | os.PathLike)
+    given = evaluator if isinstance(evaluator, list) else [evaluator]
+    scorers = [one for one in given if one is not None]
+    described = DataFile(
+        os.fspath(data) if is_file else _NAME,
+        prompt=prompts or prompt,
+        answer=answer,
+        postprocessor=_type_of(extract, "extract"),
+        evaluator=_type_of(scorers[0] if scorers else None, "evaluator"),
+        few_shot=few_shot,
+    )
+    with public_errors(), words_of_python():
+        found = describe_file(described) if is_file else _describe_rows(described, data)
+        scoring = found.dataset.get("eval_cfg", {})
+        if isinstance(extract, Mapping) and "pred_postprocessor" in scoring:
+            scoring["pred_postprocessor"] = dict(extract)
+        if scorers and "evaluator" in scoring:
+            parts = [dict(one) if isinstance(one, Mapping) else {"type": _type_of(one, "evaluator")} for one in scorers]
+            scoring["evaluator"] = parts if len(parts) > 1 else parts[0]
+        config = {"run_name": name, "models": [_model(url, model, function)], "datasets": [found.dataset]}
+        notes = tuple(structs.replace(note, what=in_python(note.what)) for note in found.notes)
+        loaded = structs.replace(load_config(config), notes=notes)
+    return run(loaded, num_prompts=limit, **options) if limit else run(loaded, **options)
+
+
+def _describe_rows(described: DataFile, data: Any) -> Description:
+    held = hold_rows(data)
+    table = held.value.get("test") or next(iter(held.value.values()))
+    found = describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+    return found._replace(sentence=f"{counted(len(table), 'row')} · {found.sentence}")
+
+
+def _model(
+    url: str | Sequence[str] | None, model: str | Mapping[str, Any] | None, function: Callable[..., Any] | str | None
+) -> Any:
+    """Return the config of the model.
+
+    Raises:
+        ConfigError: none is given, or several are.
+    """
+    name = model if isinstance(model, str) else None
+    if sum([url is not None, model is not None and (url is None or name is None), function is not None]) != 1:
+        fix = "url='http://127.0.0.1:8000/v1', model=dict(type=...), or function=my_app"
+        raise ConfigError("give one of url, model and function", fix=fix)
+    if function is not None:
+        return {"type": "FunctionModel", "function": function}
+    if url is not None:
+        return served_model(completed_urls((url,) if isinstance(url, str) else tuple(url)), name)
+    if name is None:
+        return model
+    [found] = compose_config([name], ()).values["models"]
+    return found
+
+
+def _type_of(part: Part | None, where: str) -> str | None:
+    """Return the ``type`` of a part as a text."""
+    given = part.get("type") if isinstance(part, Mapping) else part
+    named: str | None = None if given is None else plain_value(given, where, holds=True)
+    return named
+
+
+class ConfigOptions(TypedDict, total=False):
+    """Options of `check`, `run`, `render_prompts`, `lock` and `check_lock`, each with the meaning of a CLI option.
+
+    Paths may be objects of `pathlib`, and single values of a config a dict: ``overrides={'models.0.max_out_len': 64}``.
+    """
+
+    models: Sequence[str]
+    datasets: Sequence[str]
+    url: str | Sequence[str]
+    model: str
+    hf_path: str | os.PathLike[str]
+    hf_type: HfType
+    overrides: Mapping[str, Any] | Sequence[str]
+    sweep: Mapping[str, Sequence[Any]] | Sequence[str]
+    sweep_zip: bool
+    num_prompts: int
+    sample: int | str
+    sample_by: str
+    sample_seed: int
+    control: str
+    work_dir: str | os.PathLike[str]
+    cache: str | os.PathLike[str]
+    allow_code_execution: bool | Literal["unsafe"]
+
+
+class RunOptions(ConfigOptions, total=False):
+    """Options of `run`: those of a config, and those of a session."""
+
+    mode: RunMode
+    reuse: str | None
+    retry_truncated: int | None
+    max_num_workers: int | None
+    report: bool
+    quiet: bool
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """Options of `evaluate` that `run` has too."""
+
+    sweep: Mapping[str, Sequence[Any]] | Sequence[str]
+    sweep_zip: bool
+    work_dir: str | os.PathLike[str]
+    cache: str | os.PathLike[str]
+    reuse: str
+    report: bool
+    quiet: bool
+
+
+for _keywords in (ConfigOptions, RunOptions, EvaluateOptions):
+    _told = {**declared_options(Options), **declared_options(Session)}
+    _meanings = (f"    {name}: {_told[name].in_words_of_python}\n" for name in _keywords.__annotations__)
+    _keywords.__doc__ = f"{_keywords.__doc__}\n\nAttributes:\n{''.join(_meanings)}"
+
+
+def split_keywords(keywords: RunOptions) -> tuple[Session, ConfigOptions]:
+    """Return the session that keywords are about, and the keywords of the config."""
+    names = RunOptions.__annotations__.keys() - ConfigOptions.__annotations__.keys()
+    of_session = {name: value for name, value in keywords.items() if name in names}
+    of_config = {name: value for name, value in keywords.items() if name not in names}
+    return Session(**cast(Any, of_session)), cast(ConfigOptions, of_config)
+
+
+def read_keywords(keywords: ConfigOptions) -> Options:
+    """Return the options that keywords are.
+
+    Raises:
+        ConfigError: there is no such keyword, or it lacks the keyword that it belongs to.
+    """
+    known = ConfigOptions.__annotations__
+    if unknown := keywords.keys() - known:
+        raise ConfigError(f"there is no option {listed(sorted(unknown))}", fix=f"options: {listed(known)}")
+    values: dict[str, Any] = {name: _as_field(name, value) for name, value in keywords.items() if value is not None}
+    with words_of_python():
+        refuse_lone_options(options := Options(**values))
+    return options
+
+
+def _as_field(name: str, value: Any) -> Any:
+    """Return the value of a keyword as `Options` has it: texts for paths, tuples for lists.
+
+    Raises:
+        ConfigError: a config is given in place of its name.
+    """
+    if name == "overrides":
+        return override_texts(value)
+    if name == "sweep":
+        return sweep_texts(value)
+    if declared_options(Options)[name].default == ():
+        names = (value,) if isinstance(value, str) else tuple(value)
+        if wrong := [one for one in names if not isinstance(one, str)]:
+            raise ConfigError(
+                f"{name} takes the names of configs, and this is none: {wrong[0]!r:.60}",
+                fix=f"give the config as a dict: dict({name}=[...], ...)",
+            )
+        return names
+    return str(value) if name == "sample" else os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def override_texts(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """Return the changes of single values as texts: ``models.0.max_out_len=64``."""
+    if isinstance(overrides, Mapping):
+        return [f"{path}={plain_value(value, path)!r}" for path, value in overrides.items()]
+    return [overrides] if isinstance(overrides, str) else list(overrides)
+
+
+def sweep_texts(sweeps: Mapping[str, Sequence[Any]] | Sequence[str]) -> tuple[str, ...]:
+    """Return sweeps as texts: ``models.0.max_out_len=64,128``.
+
+    Raises:
+        ConfigError: the values of a path are no list.
+    """
+    if not isinstance(sweeps, Mapping):
+        return (sweeps,) if isinstance(sweeps, str) else tuple(sweeps)
+    if wrong := next((path for path, values in sweeps.items() if not isinstance(values, list | tuple)), None):
+        raise ConfigError(f"the values of {wrong!r} are no list", where="sweep", fix=f"sweep={{{wrong!r}: [1, 2]}}")
+    return tuple(
+        f"{path}={','.join(repr(plain_value(value, path)) for value in values)}" for path, values in sweeps.items()
+    )
+
+
+@contextmanager
+def words_of_python() -> Iterator[None]:
+    """Name keywords in place of options of the command line in the errors of the body."""
+    try:
+        yield
+    except AisPromptError as error:
+        for one in {id(fault): fault for fault in (error, *faults_of(error))}.values():
+            in_words(one)
+        raise
+
+
+def in_words(error: AisPromptError) -> AisPromptError:
+    """Name keywords in place of options in an error, but not in a command to be typed, and return the error."""
+    texts = (error.what, error.where, error.fix)
+    error.what, error.where, error.fix = (text if "aisprompt " in text else in_python(text) for text in texts)
+    return error

@@ -96,7 +96,7 @@ class Run(Struct, frozen=True, dict=True, eq=False):
             table = scores_table(rows)
             if not full:
                 table = table.select([*SCORE_COLUMNS, *(["note"] if any(row.note for row in rows) else [])])
-            return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
+            return _in_form(table, to)
 
     @overload
     def samples(
@@ -131,7 +131,7 @@ class Run(Struct, frozen=True, dict=True, eq=False):
                 task for task in spec.tasks if model in (None, task.model.abbr) and dataset in (None, task.dataset.abbr)
             ]
             table = samples_table(wanted, RunFolder(self.path))
-            return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
+            return _in_form(table, to)
 
     def variants(self, holdout: float | None = None) -> list[Any]:
         """Return the prompts and options of each model and dataset: which is best, how sure that is, what it takes.
@@ -265,12 +265,14 @@ def _read_summary(path: Path) -> list[Row]:
     raise StoreError(what, where=str(path), fix=fix)
 
 
-def _usual_kind() -> str:
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        return "arrow"
-    return "pandas"
+def _in_form(table: pa.Table, to: str | None) -> pd.DataFrame | pa.Table:
+    """Return a table in the wanted form: without a wish as a frame of pandas, if pandas is installed."""
+    if to is None:
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            to = "arrow"
+    return table if to == "arrow" else to_pandas(table)
 
 
 def _check_kind(to: str | None) -> None:

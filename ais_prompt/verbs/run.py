@@ -2,7 +2,8 @@
 
 1. Load and check the config, and plan its tasks: `ais_prompt.checks.checked`.
 2. Ask servers for the name of their only model, where the config leaves it out: `with_found_models`.
-3. Check that the models can be used, and find or make the run folder: `open_run_folder`.
+3. Check that the models can be used, and find or make the run folder: `open_run_folder`; or `open_foreign`, to score
+   answers that were made elsewhere.
 4. Ask and score: `run_source`, which begins a session, leaves the tasks to `ais_prompt.verbs.tasks.ask_and_score`, and
    then writes the summary and the report.
 """
@@ -10,7 +11,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +22,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.checks import TranslationNote
-from ais_prompt.config import Surroundings, hidden_again
+from ais_prompt.config import Options, Surroundings, hidden_again
 from ais_prompt.engine import AskingOptions, ShardTask, Spending, asked_alike
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models import ApiModel, BatchModel, Model, StartsServer, address_of
@@ -50,9 +52,20 @@ from ais_prompt.store import (
     reading,
     recorded,
     write_config,
+    write_predictions,
 )
 from ais_prompt.terminal import logging_to
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, Speed, SummaryGroup, TaskSpec, Used
+from ais_prompt.types import (
+    DatasetSpec,
+    EvalSpec,
+    ModelSpec,
+    Prediction,
+    Speed,
+    SummaryGroup,
+    TaskFacts,
+    TaskSpec,
+    Used,
+)
 from ais_prompt.utils import remove_leftovers
 from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
@@ -179,6 +192,48 @@ def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
     if not reuse:
         return create_run_folder(spec.work_dir, spec.name)
     return find_run_folder(spec.work_dir, spec.name, reuse)
+
+
+def open_foreign(file: Path, options: Options, command: str) -> tuple[Plan, RunFolder]:
+    """Make a run folder with answers that were made elsewhere.
+
+    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
+    failed.
+
+    Args:
+        file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
+        options: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: the config has faults, or it is not clear which dataset is meant.
+        DataError: the answers or the data cannot be read, or do not belong together.
+    """
+    from ais_prompt.checks import checked_for_scoring
+    from ais_prompt.scoring import match, predictions, read_answers
+
+    plan = checked_for_scoring(options)
+    [task], data = plan.spec.tasks, plan.datasets[0].data
+    matched = match(read_answers(file), data.test)
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = record_of(plan, folder, command, asks=True).begin()
+        failed: Counter[bool] = Counter()
+        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
+        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
+        for remark in matched.remarks(data.test):
+            logger.warning("[%s] %s", task.name, remark)
+        identity = {"answers": str(file.absolute())}
+        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
+        record.finish("finished")
+    return plan, folder
+
+
+def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:
+    """Yield the predictions, and count those that failed."""
+    for prediction in predictions:
+        failed[prediction.failed] += 1
+        yield prediction
 
 
 def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:

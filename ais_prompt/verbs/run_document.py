@@ -11,7 +11,7 @@ from ais_prompt.comparison import DifferenceEntry
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.scoring import Row
 from ais_prompt.types import Document, Used, Verdict
-from ais_prompt.verbs.task_end import TaskEnd
+from ais_prompt.verbs.documents import TaskEnd
 
 
 class RunDocument(Document, kw_only=True):

@@ -40,7 +40,7 @@ from ais_prompt.scoring import (
     stored_scores,
 )
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import Activity, TaskSpec, Used
+from ais_prompt.types import Activity, Used
 from ais_prompt.utils import kind_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,14 @@ def ask_and_score(
 
 def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcome]:
     """Read the scores of an earlier session."""
-    return [_outcome(task, _stored(task, folder)) for task in tasks]
+    outcomes = []
+    for task in tasks:
+        try:
+            scored = Scored(stored_scores(task.spec, folder))
+        except Exception as error:
+            scored = Scored(error=error_of(error))
+        outcomes.append(_outcome(task, scored))
+    return outcomes
 
 
 class _Steps:
@@ -134,10 +141,13 @@ class _Steps:
         self._causes: set[str] = set()  # whose traceback is in the log
         # What a task waits for: answers that its own are compared with, and the verdicts about them.
         asked = {task.name for task in plan.tasks}
-        rivals = {task.name: asked.intersection(_rivals_of(task.spec)) for task in plan.tasks}
-        self._references = {
-            task.name: asked.intersection([_reference_of(task.spec)]) - {task.name} for task in plan.tasks
-        }
+        rivals: dict[str, set[str]] = {}
+        self._references: dict[str, set[str]] = {}
+        for task in plan.tasks:
+            dataset, reference = task.spec.dataset.abbr, task.spec.reference_answers
+            rivals[task.name] = asked.intersection(f"{model}/{dataset}" for model in task.spec.rivals)
+            of_run = {f"{reference.model_of_run}/{dataset}"} if reference and reference.model_of_run else set()
+            self._references[task.name] = asked & of_run - {task.name}
         self._answers = _Others({name: rivals[name] | others for name, others in self._references.items()})
         self._verdicts = _Others(rivals)
         self._failed: dict[str, AisPromptError] = {}
@@ -278,30 +288,12 @@ class _Others:
         return ready
 
 
-def _rivals_of(task: TaskSpec) -> list[str]:
-    """Return the names of the tasks whose answers are compared with those of a task, as its own with theirs."""
-    return [f"{model}/{task.dataset.abbr}" for model in task.rivals]
-
-
-def _reference_of(task: TaskSpec) -> str:
-    """Return the name of the task with the reference answers of a task; empty if it is not in the run."""
-    model = task.reference_answers.model_of_run if task.reference_answers else ""
-    return f"{model}/{task.dataset.abbr}" if model else ""
-
-
 def _score(answered: AnsweredTask, folder: RunFolder, *, audits: bool) -> Scored:
     try:
         scores, stamp = score_what_changed(
             answered.task, folder, answered.asked, answered.stopped_of, earlier=answered.earlier, audits=audits
         )
         return Scored(scores, isolation_of(answered.task.dataset), stamp)
-    except Exception as error:
-        return Scored(error=error_of(error))
-
-
-def _stored(task: Task, folder: RunFolder) -> Scored:
-    try:
-        return Scored(stored_scores(task.spec, folder))
     except Exception as error:
         return Scored(error=error_of(error))
 

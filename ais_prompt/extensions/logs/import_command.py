@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.brought import brought, given_options
-from ais_prompt.cli.options import shown_command
+from ais_prompt.cli.options import brought, given_options, shown_command
 from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer
 from ais_prompt.utils import one_line
 

@@ -96,7 +96,7 @@ def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | N
     """Ask a model again, and return the explanation with the steps that this separates."""
     from ais_prompt import load_config, run
     from ais_prompt.checks import checked
-    from ais_prompt.cli.estimate import show_estimate
+    from ais_prompt.cli.check import show_estimate
     from ais_prompt.config import DEFAULT_WORK_DIR, Options
     from ais_prompt.errors import ConfigError, Interrupted
     from ais_prompt.extensions.logs.explain.asking_again import choose_questions, config_of, dataset_name, separate

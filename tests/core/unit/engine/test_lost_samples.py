@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 import ais_prompt
-from ais_prompt.engine import Standstill, TaskJob, endpoint
+from ais_prompt.engine import Standstill, TaskJob, engine
 from ais_prompt.models import AsyncModel, ScriptedModel
 from ais_prompt.types import Completion, Request
 
@@ -36,7 +36,7 @@ CONFIG: dict[str, Any] = {
 
 def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = endpoint._complete
+    answer = engine._complete
 
     async def complete(opened: Any, model: AsyncModel, request: Request, job: TaskJob) -> Completion:
         if any(sum_ in str(request.prompt) for sum_ in ("2+2", "5+5")):
@@ -44,7 +44,7 @@ def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatc
         return await answer(opened, model, request, job)
 
     with monkeypatch.context() as broken:
-        broken.setattr(endpoint, "_complete", complete)
+        broken.setattr(engine, "_complete", complete)
         run = ais_prompt.run(CONFIG, quiet=True, report=False)
     [error] = map(str, run.errors.values())
     assert "6 samples were to be asked, and 4 were answered or failed" in error

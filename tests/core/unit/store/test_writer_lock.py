@@ -18,7 +18,7 @@ HOLDS = """
 import sys
 from pathlib import Path
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.store.layout import hold_writer_lock
 
 with hold_writer_lock(RunFolder(Path(sys.argv[1]))):
     print("held", flush=True)

@@ -16,7 +16,7 @@ from ais_prompt.cli.run import run
 from ais_prompt.config import DeclaredOption, Options, declared_options
 from ais_prompt.errors import ConfigError
 from ais_prompt.verbs import FailureLimit, Session
-from ais_prompt.verbs.keywords import ConfigOptions, EvaluateOptions, RunOptions, read_keywords, split_keywords
+from ais_prompt.verbs.api import ConfigOptions, EvaluateOptions, RunOptions, read_keywords, split_keywords
 
 OF_CONFIG = declared_options(Options)
 OF_SESSION = declared_options(Session)
