@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins
+from ais_prompt.preview.origins import Kind, Origin, Origins, Span
 from ais_prompt.preview.preview import PromptView
 from ais_prompt.preview.prompt_differences import aligned_blocks, lines_of
 from ais_prompt.utils import describe_call, describe_part

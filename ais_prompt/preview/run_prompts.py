@@ -21,8 +21,7 @@ from msgspec import Struct, convert, field
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
-from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins, unmarked
+from ais_prompt.preview.origins import Kind, Origin, Origins, Span, unmarked
 from ais_prompt.preview.preview import GoldSent, PromptView, preview_sample
 from ais_prompt.preview.question_lines import prompts_of
 from ais_prompt.store import RunFolder, replacing

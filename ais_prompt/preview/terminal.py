@@ -14,8 +14,7 @@ from rich.text import Text
 
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
-from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-from ais_prompt.preview.origins import Origins
+from ais_prompt.preview.origins import BETWEEN_SHOTS, Origin, Origins, Span
 from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList, PromptSection
 from ais_prompt.terminal import print_heading
