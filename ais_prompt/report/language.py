@@ -73,7 +73,7 @@ def _line_in_language(line: str) -> str:
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
-    from ais_prompt.report.web.further import tab_assets
+    from ais_prompt.report.web.assets import tab_assets
 
     shipped = (f"ais_prompt.report:{name}.json", f"ais_prompt.report.web:assets/{name}.json")
     places = [*shipped, *(asset for asset in tab_assets(".json") if asset.endswith(f"/{name}.json"))]

@@ -14,9 +14,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.score_lines import print_score_lines
 from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
+from ais_prompt.report.score_table import print_matrix, print_score_lines
 from ais_prompt.scoring import Row, TaskOutcome, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
 from ais_prompt.terminal import Cell, Column, print_table
@@ -90,8 +89,8 @@ def print_summary(
 ) -> None:
     """Print the scores and the worst notes, in lines that fit into the console.
 
-    One model or one dataset has a line for each score (`ais_prompt.report.score_lines`). Else models are side by side
-    (`ais_prompt.report.matrix`).
+    One model or one dataset has a line for each score (`ais_prompt.report.score_table`). Else models are side by side
+    (`ais_prompt.report.score_table`).
 
     Args:
         rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.

@@ -6,18 +6,18 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import prompts_of, snippet
-from ais_prompt.report.matrix import ranked
 from ais_prompt.report.score_notes import precision_notes
+from ais_prompt.report.score_table import ranked
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average, results_of
+from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
-from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
+from ais_prompt.store import RunFolder, read_details, read_head, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Completion, Prediction, SampleScore, Score, TaskFacts
 
@@ -44,6 +44,7 @@ COLUMNS: Final = (
 )
 """The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task. ``unread``
 is the last line of an answer from which nothing was extracted; ``seconds`` are rounded to 10 microseconds."""
+Value = TypeVar("Value")
 
 
 class TaskTotals:
@@ -155,7 +156,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
 def _scores(rows: Sequence[Row], groups: Collection[str]) -> dict[str, Any]:
     """Return the scores with the marks of a table, the order of the models, and their means over all datasets.
 
-    In a terminal they are the same (`ais_prompt.report.matrix`).
+    In a terminal they are the same (`ais_prompt.report.score_table`).
     """
     ranking = ranked(rows, groups)
     shown = [*ranking.means, *rows]
@@ -233,6 +234,58 @@ def samples_of(
     except AisPromptError as error:
         totals.trouble = str(error)
     totals.is_whole = True
+
+
+class InOrder(Generic[Value]):
+    """Values by the id of their sample, each asked for once.
+
+    Those that are asked for in their own order take no memory.
+    """
+
+    def __init__(self, values: Iterable[tuple[str, Value]]) -> None:
+        self._values = iter(values)
+        self._passed: dict[str, Value] = {}  # those that were read but not asked for yet
+
+    def pop(self, sample_id: str) -> Value | None:
+        """Return the value of a sample; None if there is none."""
+        while sample_id not in self._passed:
+            if (found := next(self._values, None)) is None:
+                return None
+            self._passed[found[0]] = found[1]
+        return self._passed.pop(sample_id)
+
+
+class ShownResults(NamedTuple):
+    """The results file of a task.
+
+    Attributes:
+        score: the main score; None if the task was not scored.
+        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
+        doubt: how many wrong answers contain the gold answer; empty if few do.
+        details: the scores of samples by their ids. Reading them raises a StoreError if the file is broken.
+    """
+
+    score: Score | None
+    sensitivity: Mapping[str, Any] | None
+    doubt: str
+    details: InOrder[SampleScore]
+
+
+def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
+    """Open the results of a task; they are empty if it was not scored.
+
+    Raises:
+        StoreError: the file is not there, or broken.
+    """
+    if not task.scored:
+        return ShownResults(None, None, "", InOrder(()))
+    path = folder.results(task.model, task.dataset)
+    scores, found, doubt = read_head(path)
+    sensitivity = None
+    if found is not None:
+        sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
+    details = InOrder((detail.sample_id, detail) for detail in read_details(path))
+    return ShownResults(scores[0], sensitivity, doubt, details)
 
 
 def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) -> dict[str, Any]:

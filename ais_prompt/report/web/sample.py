@@ -1,23 +1,33 @@
-"""One sample as the report shows it: requests, answers, scores, and the requests to judges about it (`Judgement`)."""
+"""One sample as the report shows it: requests, answers, scores, and the requests to judges about it.
+
+Samples that a browser reads together hold each line of text once, and finite numbers only.
+Requests to judges are found by the bytes where their lines begin; each is shown with its part in the score.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from glob import escape
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from msgspec.structs import asdict
+from msgspec import Struct
+from msgspec.json import Decoder
+from msgspec.structs import asdict, replace
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.preview import prompts_of, text_or_json
-from ais_prompt.report.web.assets import Lines, Text, finite
-from ais_prompt.report.web.judgements import Judgement, read_judgements
+from ais_prompt.report.web.assets import finite
+from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
 from ais_prompt.types import (
     Completion,
+    Failure,
+    JudgeVerdict,
     ModelCall,
     Prediction,
     Reading,
@@ -26,16 +36,23 @@ from ais_prompt.types import (
 from ais_prompt.utils import (
     FILE_NOTE,
     KINDS,
+    counted,
+    decode_own,
     describe_call,
     describe_part,
     local_file,
+    open_regular,
     source_of,
 )
 
 if TYPE_CHECKING:
     from ais_prompt.evaluators import AsksInParts
 
+
 logger = logging.getLogger(__name__)
+
+Text: TypeAlias = list[int]
+"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
 
 SHOWN_MEDIA: Final = frozenset(
     [
@@ -48,6 +65,32 @@ SHOWN_MEDIA: Final = frozenset(
 MOST_MEDIA: Final = 4_000_000
 """Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
 _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
+
+
+class Lines:
+    """Lines of texts, each kept once: prompts with the same shots, turns and labels share most of theirs.
+
+    Attributes:
+        size: characters of all different lines.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> Text:
+        """Return the numbers of the lines of a text; add new lines."""
+        return [self._number(line) for line in text.split("\n")]
+
+    def to_json(self) -> list[str]:
+        """Return the lines in order of their numbers."""
+        return list(self._numbers)
+
+    def _number(self, line: str) -> int:
+        if line not in self._numbers:
+            self._numbers[line] = len(self._numbers)
+            self.size += len(line)
+        return self._numbers[line]
 
 
 class SampleChunk:
@@ -282,3 +325,140 @@ def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -
 
 def _text(value: Any, lines: Lines) -> Text | None:
     return None if value is None else lines.add(text_or_json(value))
+
+
+class _Head(Struct):
+    id: str
+
+
+class Judgement(Struct, frozen=True):
+    """What a judge was asked about an answer, and what it said.
+
+    Attributes:
+        judge: the name of its folder.
+        said: its reply, with the prompt.
+        evaluator: the folder of the evaluator that asked, of several.
+    """
+
+    judge: str
+    said: Prediction
+    evaluator: str = ""
+
+    def verdict_of(self, score: SampleScore | None, prediction: Prediction) -> tuple[str | float | None, bool]:
+        """Return the verdict in the reply as far as the score has it, and whether the reference answer came first.
+
+        Args:
+            score: of the sample; None if it was not scored.
+            prediction: the answers to it.
+        """
+        if (found := self._found(score, prediction)) is None:
+            return None, False
+        one, _, place = found
+        return (one.orders[place] if one.orders else one.vote), bool(place)
+
+    def said_of_parts(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts
+    ) -> Sequence[tuple[str, Any]]:
+        """Return each part that the reply is about, with what it says of it as far as the score has it.
+
+        That is as in `AsksInParts.said`; none if the score is of another reply.
+        """
+        with suppress(AisPromptError):  # the gold cannot be used
+            if found := self._found(score, prediction, asking):
+                one, answer, place = found
+                said = asking.said(one.vote, answer.gold)
+                return said if len(asking.parts(answer.gold)) == 1 else said[place : place + 1]
+        return []
+
+    def _found(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts | None = None
+    ) -> tuple[JudgeVerdict, SampleScore, int] | None:
+        """Return the verdict of the judge, the answer that it is about, and the place of the reply in it."""
+        from ais_prompt.judges import questions_about
+
+        if score is not None:
+            score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
+        for answer, earlier in _judged_answers(score, prediction) if score else ():
+            for one in answer.verdicts:
+                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=asking)
+                if safe_name(one.judge) == self.judge and self.said.sample_id in names:
+                    return one, answer, names.index(self.said.sample_id)
+        return None
+
+
+def _judged_answers(score: SampleScore, prediction: Prediction) -> Iterator[tuple[SampleScore, Sequence[Any]]]:
+    """Yield each answer that was judged: of repeats, or of the turns of a dialogue with the answers before them."""
+    extracted, gold, said = score.extracted, score.gold, prediction.prediction
+    if score.repeats or not (isinstance(extracted, list) and isinstance(gold, list) and isinstance(said, list)):
+        yield from ((answer, ()) for answer in score.repeats or (score,))
+        return
+    turns = [number for number, answer in enumerate(extracted) if answer is not None]
+    judges = len(score.verdicts) // (len(turns) or 1)
+    for place, number in enumerate(turns):
+        verdicts = score.verdicts[place * judges : (place + 1) * judges]
+        yield replace(score, extracted=extracted[number], gold=gold[number], verdicts=verdicts), said[:number]
+
+
+def judgement_places(folder: RunFolder, model: str, dataset: str) -> Iterator[tuple[str, Path, int]]:
+    """Yield each request to a judge about a task: the id of the sample, the file, and the byte where its line begins.
+
+    What is broken in the files of judges is left out, with a warning: the answers and scores can be shown without it.
+
+    Args:
+        folder: of the run.
+        model, dataset: ``abbr`` of the judged task.
+    """
+    first, *named = folder.judges(model)
+    if not first.root.exists():  # most tasks have no judge
+        return
+    name = first.predictions("", dataset).name
+    for path in (path for one in named or [first] for path in sorted(one.root.glob(f"predictions/*/{escape(name)}"))):
+        try:
+            with reading(path, fix=""), open_regular(path) as lines:
+                yield from _places(path, lines)
+        except StoreError as error:
+            logger.warning("the report leaves out a file of a judge: %s (%s)", error.what, path)
+
+
+def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
+    """Return the requests to judges about a sample, from their files and the bytes where their lines begin.
+
+    A line that is broken is a failed request.
+    """
+    return [Judgement(path.parent.name, _reply(path, start), _evaluator(path)) for path, start in places]
+
+
+def _evaluator(path: Path) -> str:
+    """Return the folder of the evaluator in the path of a judge's replies; empty if the dataset has one evaluator."""
+    *_, by, evaluator, _, _, _ = path.parts
+    return evaluator if by == "by" else ""
+
+
+def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int]]:
+    decoder = Decoder(_Head)
+    start = broken = 0
+    for line in lines:
+        question = _id_in(line, decoder)
+        if question is None:
+            broken += 1
+        else:
+            # The name of a question is that of the sample, "-" and a digest.
+            yield question.rpartition("-")[0], path, start
+        start += len(line)
+    if broken:
+        logger.warning("the report leaves out %s of a judge: %s", counted(broken, "broken line"), path)
+
+
+def _id_in(line: bytes, decoder: Decoder[_Head]) -> str | None:
+    with suppress(ValueError):
+        return decoder.decode(line).id
+    with suppress(KeyError, TypeError, ValueError):  # a lone surrogate or NaN
+        return str(decode_own(line)["id"])
+    return None
+
+
+def _reply(path: Path, start: int) -> Prediction:
+    try:
+        return read_prediction(path, start)
+    except AisPromptError as error:
+        return Prediction("", 0, "", None, None, (Completion(failure=Failure("broken", error.what)),))

@@ -10,15 +10,19 @@ from urllib.parse import parse_qs
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview import PromptView, kept_prompts, traced_views
-from ais_prompt.report.web.further import further_data, time_of_tabs
-from ais_prompt.report.web.index import SampleIndex
+from ais_prompt.report.web.index import Query, SampleIndex, find, find_questions
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_prompts_html
-from ais_prompt.report.web.run_files import asking_in_parts, has_scores, newest_scores, time_of_summary
+from ais_prompt.report.web.run_files import (
+    asking_in_parts,
+    further_data,
+    has_scores,
+    newest_scores,
+    time_of_summary,
+    time_of_tabs,
+)
 from ais_prompt.report.web.sample import SampleChunk
-from ais_prompt.report.web.sample_search import Query, find
-from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
 

@@ -25,8 +25,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from ais_prompt.comparison import comparison_json
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.report.web import write_report
-from ais_prompt.report.web.pages import comparison_page, runs_page
+from ais_prompt.report.web.pages import comparison_page, runs_page, write_report
 from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.secrets import SECRETS
