@@ -31,10 +31,14 @@ if TYPE_CHECKING:
         lines_of,
         messages_of_text,
         prompt_of_text,
+        prompts_of,
+        question_text,
+        questions,
         readable,
+        snippet,
         text_of_prompt,
+        text_or_json,
     )
-    from ais_prompt.preview.question_lines import prompts_of, question_text, questions, snippet, text_or_json
     from ais_prompt.preview.run_prompts import (
         align,
         kept_prompts,

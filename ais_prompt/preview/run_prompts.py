@@ -23,7 +23,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
 from ais_prompt.preview.origins import Kind, Origin, Origins, Span, unmarked
 from ais_prompt.preview.preview import GoldSent, PromptView, preview_sample
-from ais_prompt.preview.question_lines import prompts_of
+from ais_prompt.preview.prompt_differences import prompts_of
 from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import Prediction, Prompt, prompt_from_json, prompt_to_json
 from ais_prompt.utils import decode_own, encode, prompt_texts, read_regular

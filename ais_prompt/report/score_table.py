@@ -38,7 +38,7 @@ from ais_prompt.scoring import (
 )
 from ais_prompt.terminal import fitted
 from ais_prompt.types import STATUSES
-from ais_prompt.utils import printable
+from ais_prompt.utils import one_line, printable
 
 NAME_WITH_INTERVALS: Final = 28
 """Cells of a dataset's name below which intervals are left out instead."""
@@ -72,7 +72,7 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
     columns = {model: number for number, model in enumerate(models_of(rows))}
     order = [columns[model] for model in ranking.models]
     lines = [replace(line, rows=tuple(line.rows[number] for number in order)) for line in pivot(rows)]
-    models = [_one_line(model) for model in ranking.models]
+    models = [one_line(model) for model in ranking.models]
     layout = _layout(lines, models, console, groups)
     text, width = _matrix_caption(rows, lines, layout, console, groups), max(console.width, 1)
     caption = textwrap.wrap(text, width, break_on_hyphens=False)
@@ -169,7 +169,7 @@ class _Layout(Struct, frozen=True):
 def _layout(lines: Sequence[Line], models: Sequence[str], console: Console, groups: Collection[str]) -> _Layout:
     """Return the first layout that fits."""
     longest = max(
-        cell_len(name) for name in [_heading("dataset", console), *(_one_line(line.dataset) for line in lines)]
+        cell_len(name) for name in [_heading("dataset", console), *(one_line(line.dataset) for line in lines)]
     )
     # A column that is the same for each dataset is in the caption instead.
     needed = ("metric",) if len({line.dataset for line in lines}) < len(lines) else ()
@@ -208,7 +208,7 @@ def _print_block(
     for number, line in enumerate(lines):
         if number and lines[number - 1].dataset in groups and line.dataset not in groups:
             console.print()
-        text = Text(_fit(fitted(_one_line(line.dataset), layout.name), layout.name))
+        text = Text(_fit(fitted(one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
         best = best_rows(line.rows)
@@ -295,10 +295,6 @@ def _side(side: str, line: Line) -> str:
     return line.n if side == "n" else printable(line.metric or "")
 
 
-def _one_line(name: str) -> str:
-    return printable(name).replace("\n", r"\n")
-
-
 def _heading(name: str, console: Console) -> str:
     """Return a heading in the reader's language; files and pipes, which programs read, have English ones."""
     return term(name) if console.is_terminal else name
@@ -327,7 +323,7 @@ def print_score_lines(
         outcomes: of the tasks, which know the samples without a usable gold.
     """
     golds = {(one.dataset, one.model): without_gold(one) for one in outcomes}
-    names = [printable(_label(row, rows)).replace("\n", r"\n") for row in rows]
+    names = [one_line(_label(row, rows)) for row in rows]
     scores = [
         row.note.partition(":")[0] if row.score is None else value(row.score, fraction=row.fraction) for row in rows
     ]
@@ -357,8 +353,7 @@ def print_score_lines(
         states = states_of(row, 0 if shown else golds.get(task, 0)) if is_new else {}
         shown.add(counts)
         words = Text(" · ").join(
-            Text(f"{count:,} {term(word) if console.is_terminal else word}", _STYLES.get(word, ""))
-            for word, count in states.items()
+            Text(f"{count:,} {_heading(word, console)}", _STYLES.get(word, "")) for word, count in states.items()
         )
         if cell_len(line.plain) + 4 + cell_len(words.plain) <= console.width:
             line.append("    ").append_text(words)
@@ -376,7 +371,7 @@ def _bounds(row: Row, console: Console) -> Text:
     if not bounds or row.of is not None or not is_starred(row):
         return Text()
     what = "if the answers without a score were all wrong or all right"
-    return Text(f"{bounds} {term(what) if console.is_terminal else what}", "dim")
+    return Text(f"{bounds} {_heading(what, console)}", "dim")
 
 
 def states_of(row: Row, without_gold: int = 0) -> dict[str, int]:
@@ -416,7 +411,7 @@ def _lines_caption(rows: Sequence[Row], console: Console, *, with_spans: bool) -
     common = datasets[0] if len(datasets) == 1 else models_of(rows)[0]
     parts = [
         metrics[0] if len(metrics) == 1 else "scores",
-        (term(INTERVAL) if console.is_terminal else INTERVAL) if with_spans else "",
+        _heading(INTERVAL, console) if with_spans else "",
     ]
     parts += [f"n = {sizes[0]}" if len(sizes) == 1 else ""]
     return f"{printable(common)}: " + " · ".join(filter(None, parts))

@@ -75,32 +75,20 @@ class Tally:
         else:
             logger.info("%s", text)
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the task began."""
-        return time.monotonic() - self.start
-
     def last_line(self) -> str:
         """``[demo/addition] 200/200 · 31 requests/s · 6 s``; of failures how many; "stopped after" if some are left."""
-        return f"[{self.name}] {_outcome([self], self.total, self.elapsed)}"
-
-    def head(self) -> str:
-        """Name of the task and its counts."""
-        return f"[{self.name}] {self.counts()}"
+        return f"[{self.name}] {_outcome([self], self.total, time.monotonic() - self.start)}"
 
     def counts(self) -> str:
         """``120/200 60 % · 0 failed``."""
         return f"{share(self.done, self.total)} · {self.failed} failed"
 
-    def rates(self) -> str:
-        """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
-        return rates(self.requests, self.tokens, self.elapsed)
-
 
 def rates(requests: float, tokens: float, seconds: float) -> str:
     """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
-    found = ((requests, "requests/s"), (tokens, "tokens/s"))
-    return " · ".join(f"{_rate(count / max(seconds, 1e-9))} {unit}" for count, unit in found if count)
+    counts = ((requests, "requests/s"), (tokens, "tokens/s"))
+    found = [(count / max(seconds, 1e-9), unit) for count, unit in counts if count]
+    return " · ".join(f"{rate:.0f} {unit}" if rate >= 10 else f"{rate:.2g} {unit}" for rate, unit in found)
 
 
 def _outcome(tallies: Sequence[Tally], total: int, seconds: float) -> str:
@@ -132,10 +120,6 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-
-
-def _rate(value: float) -> str:
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def money(amount: float, currency: str) -> str:
@@ -219,20 +203,17 @@ class RunTally:
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
-        return [
-            f"[{model}] {self._last_words(model, tallies)}"
-            for model, tallies in models.items()
-            if any(tally.done for tally in tallies)  # the end of the command says why nothing was done
-        ]
-
-    def _last_words(self, model: str, tallies: Sequence[Tally]) -> str:
-        """Return the counts of the tasks of a model together; those that never began are left."""
-        left = [name for name in self._to_come if name.rpartition("/")[0] == model]
-        total = sum(tally.total for tally in tallies) + sum(self._sizes[name] or 0 for name in left)
-        seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
-        tasks = counted(len(tallies) + len(left), "task")
-        begun = f"{len(tallies):,} of {tasks}" if left else tasks
-        return f"{begun} · {_outcome(tallies, total, seconds)}"
+        lines = []
+        for model, tallies in models.items():
+            if not any(tally.done for tally in tallies):  # the end of the command says why nothing was done
+                continue
+            left = [name for name in self._to_come if name.rpartition("/")[0] == model]
+            total = sum(tally.total for tally in tallies) + sum(self._sizes[name] or 0 for name in left)
+            seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
+            tasks = counted(len(tallies) + len(left), "task")
+            begun = f"{len(tallies):,} of {tasks}" if left else tasks
+            lines.append(f"[{model}] {begun} · {_outcome(tallies, total, seconds)}")
+        return lines
 
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
@@ -287,7 +268,7 @@ class RunTally:
 
     def line(self) -> str:
         """Return all of it in one line, for a log."""
-        heads = [tally.head() for tally in self.running[:1]]
+        heads = [f"[{tally.name}] {tally.counts()}" for tally in self.running[:1]]
         if self.tasks > 1:
             heads = [f"[run] {self.head()}", f"{self.counts()}"]
         scoring = self.scoring()

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.style import Style
 from rich.text import Text
 
-from ais_prompt.utils import printable
+from ais_prompt.utils import one_line, printable
 
 _GAP: Final = "  "
 _SHORT_TITLE: Final = 14
@@ -88,7 +88,7 @@ def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[
 
     A table of rich takes ten times as long, which is seconds for a thousand tasks.
     """
-    texts = [[_one_line(cell) for cell in line] for line in [[column.title for column in columns], *rows]]
+    texts = [[one_line(str(cell)) for cell in line] for line in [[column.title for column in columns], *rows]]
     for place, column in enumerate(columns):
         widths = [cell_len(line[place]) for line in texts]
         widest = max(widths)
@@ -100,7 +100,9 @@ def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[
 
 def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterator[Text]:
     """Yield the lines of one row: its names, then pairs of title and value in columns of one width."""
-    cells = [(column, _one_line(cell), _style(cell)) for column, cell in zip(columns, row, strict=True) if str(cell)]
+    cells = [
+        (column, one_line(str(cell)), _style(cell)) for column, cell in zip(columns, row, strict=True) if str(cell)
+    ]
     yield Text(" · ", "dim").join(Text(text, "bold") for column, text, _ in cells if column.is_name)
     values = [(printable(column.title), text, style) for column, text, style in cells if not column.is_name]
     widest = max((cell_len(title) for title, *_ in values), default=0)
@@ -133,7 +135,3 @@ def _width(line: Sequence[str]) -> int:
 
 def _style(cell: Cell) -> str | Style:
     return cell.style if isinstance(cell, Text) else ""
-
-
-def _one_line(cell: Cell) -> str:
-    return printable(str(cell)).replace("\n", r"\n")

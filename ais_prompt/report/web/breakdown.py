@@ -52,19 +52,16 @@ class Breakdowns:
             prediction, detail: as in `ais_prompt.report.web.sample.SampleChunk.add`.
             length: of its answer, in any unit; None if it has none.
         """
-        self._values.append(self._value(detail))
+        if detail is None or detail.status == "failed" or (detail.values and self._metric not in detail.values):
+            self._values.append(math.nan)
+        else:  # as `read_questions` does, 0 for an answer without values
+            self._values.append(detail.values.get(self._metric or "", 0.0))
         self._clusters.append(detail.cluster if detail else None)
         place = len(self._values) - 1
         for name, value in {**prediction.columns, SHOTS: prediction.shots_used, LENGTH: length}.items():
             if name not in self._columns:
                 self._columns[name] = _Column()
             self._columns[name].add(place, value)
-
-    def _value(self, detail: SampleScore | None) -> float:
-        """Return the value that counts in the score; as `read_questions` does, 0 for an answer without values."""
-        if detail is None or detail.status == "failed" or (detail.values and self._metric not in detail.values):
-            return math.nan
-        return detail.values.get(self._metric or "", 0.0)
 
     def filters(self) -> dict[str, list[Any]]:
         """Return the columns of the data to filter by, each with its values."""

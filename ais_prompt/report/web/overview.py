@@ -19,7 +19,7 @@ from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked
-from ais_prompt.types import Completion, Prediction, SampleScore, Score, TaskFacts
+from ais_prompt.types import Prediction, SampleScore, Score, TaskFacts
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""
@@ -297,24 +297,30 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
     """
     value = finite(detail.values.get(main.metric)) if detail and main else None
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
-    rightness = None if value is None or not (main and main.fraction) else 1 - value if main.lower_is_better else value
+    # Failures and log-likelihoods are no texts: they have no length.
+    answers = [completion for completion in prediction.completions if not (completion.failure or completion.likelihood)]
+    known = [count for answer in answers if (count := answer.usage.completion_tokens) is not None]
+    unread = None
+    if detail and detail.extracted is None:
+        texts = [text for answer in answers if (text := answer.text.strip())]
+        unread = texts[-1].rpartition("\n")[2] if texts else None  # where a conclusion mostly is
     return {
         "id": prediction.sample_id,
         "index": prediction.index,
-        "state": _state(prediction, detail, rightness),
+        "state": _state(prediction, detail, main, value),
         "value": value,
         "extracted": snippet(detail.extracted if detail else None),
-        "unread": _unread(prediction) if detail and detail.extracted is None else None,
+        "unread": snippet(unread),
         "gold": snippet(detail.gold if detail else prediction.gold),
-        "tokens": _tokens(prediction.completions),
-        "characters": _characters(prediction.completions),
+        "tokens": sum(known) if known and len(known) == len(answers) else None,
+        "characters": sum(len(answer.text) for answer in answers) if answers else None,
         "seconds": None if failure else _seconds(prediction),
         "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
         "columns": dict(prediction.columns),
     }
 
 
-def _state(prediction: Prediction, detail: SampleScore | None, rightness: float | None) -> str:
+def _state(prediction: Prediction, detail: SampleScore | None, main: Score | None, value: float | None) -> str:
     """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1.
 
     A sample that failed because of its gold is ``no_gold``: its answer may be good.
@@ -324,31 +330,12 @@ def _state(prediction: Prediction, detail: SampleScore | None, rightness: float 
     status = detail.status
     if status == "failed" and detail.reason.startswith(UNUSABLE_GOLD):
         return "no_gold"
-    if status != "scored" or rightness is None or not 0 <= rightness <= 1:
+    if status != "scored" or value is None or not (main and main.fraction):
+        return status
+    rightness = 1 - value if main.lower_is_better else value
+    if not 0 <= rightness <= 1:
         return status
     return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"
-
-
-def _unread(prediction: Prediction) -> str | None:
-    """Return the last line of the last answer, where a conclusion mostly is; None if the answers are empty."""
-    texts = [text for answer in _answers(prediction.completions) if (text := answer.text.strip())]
-    return snippet(texts[-1].rpartition("\n")[2]) if texts else None
-
-
-def _tokens(completions: Sequence[Completion]) -> int | None:
-    counts = [completion.usage.completion_tokens for completion in _answers(completions)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(counts) else None
-
-
-def _characters(completions: Sequence[Completion]) -> int | None:
-    answers = _answers(completions)
-    return sum(len(completion.text) for completion in answers) if answers else None
-
-
-def _answers(completions: Sequence[Completion]) -> list[Completion]:
-    """Return the completions that are texts; failures and log-likelihoods have no length."""
-    return [completion for completion in completions if not (completion.failure or completion.likelihood)]
 
 
 def _seconds(prediction: Prediction) -> float | None:

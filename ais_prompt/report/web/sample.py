@@ -80,17 +80,17 @@ class Lines:
 
     def add(self, text: str) -> Text:
         """Return the numbers of the lines of a text; add new lines."""
-        return [self._number(line) for line in text.split("\n")]
+        numbers = []
+        for line in text.split("\n"):
+            if line not in self._numbers:
+                self._numbers[line] = len(self._numbers)
+                self.size += len(line)
+            numbers.append(self._numbers[line])
+        return numbers
 
     def to_json(self) -> list[str]:
         """Return the lines in order of their numbers."""
         return list(self._numbers)
-
-    def _number(self, line: str) -> int:
-        if line not in self._numbers:
-            self._numbers[line] = len(self._numbers)
-            self.size += len(line)
-        return self._numbers[line]
 
 
 class SampleChunk:
@@ -115,46 +115,34 @@ class SampleChunk:
             detail: its score; None if it was not scored.
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
-        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._asking))
+        lines, further = self.lines, detail.further if detail else {}
+        reasons = [f"{name}: {one.status}, {one.reason}" for name, one in further.items() if one.reason]
+        self.samples.append(
+            {
+                "requests": _requests(prediction, lines),
+                "labels": _labels(prediction, lines),
+                "prediction": _other_prediction(prediction, lines),
+                "verdicts": _verdicts(prediction, detail, lines),
+                "further": [
+                    {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
+                    for name, one in further.items()
+                ],
+                "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
+                "reason": "; ".join(filter(None, (detail.reason if detail else "", *reasons))),
+                "failed_turn": prediction.failed_turn,
+                "shots": prediction.shots_used,
+                "columns": dict(prediction.columns),
+                "judgements": [
+                    request
+                    for one in read_judgements(judged)
+                    for request in _judgement(one, detail, prediction, lines, self._asking.get(one.evaluator))
+                ],
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
         return {"lines": self.lines.to_json(), "samples": self.samples}
-
-
-def _sample(
-    prediction: Prediction,
-    detail: SampleScore | None,
-    lines: Lines,
-    judgements: Sequence[Judgement],
-    asking: Mapping[str, AsksInParts],
-) -> dict[str, Any]:
-    return {
-        "requests": _requests(prediction, lines),
-        "labels": _labels(prediction, lines),
-        "prediction": _other_prediction(prediction, lines),
-        "verdicts": _verdicts(prediction, detail, lines),
-        "further": [
-            {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
-            for name, one in (detail.further if detail else {}).items()
-        ],
-        "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
-        "reason": _reason(detail) if detail else "",
-        "failed_turn": prediction.failed_turn,
-        "shots": prediction.shots_used,
-        "columns": dict(prediction.columns),
-        "judgements": [
-            request
-            for one in judgements
-            for request in _judgement(one, detail, prediction, lines, asking.get(one.evaluator))
-        ],
-    }
-
-
-def _reason(detail: SampleScore) -> str:
-    """Return why a sample is not scored, by the headline and by each further evaluator."""
-    further = (f"{name}: {one.status}, {one.reason}" for name, one in detail.further.items() if one.reason)
-    return "; ".join(filter(None, (detail.reason, *further)))
 
 
 def _judgement(
@@ -178,35 +166,33 @@ def _judgement(
 
 def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
     """Return each request with its answers. Prompts of labels are part of the labels instead."""
+    pairs: Iterable[tuple[Any, Sequence[Completion] | None]]
     if any("prompt" in found for found in prediction.labels.values()):
         failed = [completion for completion in prediction.completions if completion.failure]
-        return [_request(None, failed, lines)] if failed else []
-    prompts = prompts_of(prediction)
-    if len(prompts) == 1:
-        return [_request(prompts[0], prediction.completions, lines)]
-    # A dialogue that lacks turns has one completion, a failure, more than prompts.
-    pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
-    return [_request(prompt, answers or [], lines) for prompt, answers in pairs]
-
-
-def _request(prompt: Any, answers: Sequence[Completion], lines: Lines) -> dict[str, Any]:
-    return {
-        "prompt": None if prompt is None else _prompt(prompt, lines),
-        "answers": [_answer(completion, lines) for completion in answers],
-    }
+        pairs = [(None, failed)] if failed else []
+    elif len(prompts := prompts_of(prediction)) == 1:
+        pairs = [(prompts[0], prediction.completions)]
+    else:  # a dialogue that lacks turns has one completion, a failure, more than prompts
+        pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
+    return [
+        {
+            "prompt": None if prompt is None else _prompt(prompt, lines),
+            "answers": [_answer(completion, lines) for completion in answers or ()],
+        }
+        for prompt, answers in pairs
+    ]
 
 
 def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
     """Return a prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
     if isinstance(prompt, str):
         return lines.add(prompt)
-    return [{"role": message["role"], "parts": _parts(message["content"], lines)} for message in prompt]
-
-
-def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dict[str, Any]]:
-    if isinstance(content, str):
-        return [{"text": lines.add(content)}]
-    return [_part(part, lines) for part in content]
+    messages = []
+    for message in prompt:
+        content = message["content"]
+        parts = [{"text": lines.add(content)}] if isinstance(content, str) else [_part(part, lines) for part in content]
+        messages.append({"role": message["role"], "parts": parts})
+    return messages
 
 
 def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
@@ -304,7 +290,15 @@ def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) 
     if detail is None:
         return [_verdict(None, prediction.gold, None, lines)]
     if detail.repeats:
-        return [_repeat(repeat, lines) for repeat in detail.repeats]
+        return [
+            {
+                **_verdict(one.extracted, one.gold, next(iter(one.readings), None), lines),
+                "status": one.status,
+                "reason": one.reason,
+                "value": finite(next(iter(one.values.values()), None)),
+            }
+            for one in detail.repeats
+        ]
     extracted, gold, readings = detail.extracted, detail.gold, detail.readings
     if isinstance(extracted, list) and isinstance(gold, list) and len(prediction.completions) == len(extracted):
         each = zip_longest(extracted, gold[: len(extracted)], readings[: len(extracted)])
@@ -312,23 +306,17 @@ def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) 
     return [_verdict(extracted, gold, next(iter(readings), None), lines)]
 
 
-def _repeat(repeat: SampleScore, lines: Lines) -> dict[str, Any]:
-    value = next(iter(repeat.values.values()), None)
-    more = {"status": repeat.status, "reason": repeat.reason, "value": finite(value)}
-    return _verdict(repeat.extracted, repeat.gold, next(iter(repeat.readings), None), lines) | more
-
-
 def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -> dict[str, Any]:
-    found = {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+    texts = {"extracted": extracted, "gold": gold}
+    found = {name: None if value is None else lines.add(text_or_json(value)) for name, value in texts.items()}
     return {**found, "reading": asdict(reading)} if reading else found
-
-
-def _text(value: Any, lines: Lines) -> Text | None:
-    return None if value is None else lines.add(text_or_json(value))
 
 
 class _Head(Struct):
     id: str
+
+
+_HEADS: Final = Decoder(_Head)
 
 
 class Judgement(Struct, frozen=True):
@@ -425,20 +413,22 @@ def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
 
     A line that is broken is a failed request.
     """
-    return [Judgement(path.parent.name, _reply(path, start), _evaluator(path)) for path, start in places]
-
-
-def _evaluator(path: Path) -> str:
-    """Return the folder of the evaluator in the path of a judge's replies; empty if the dataset has one evaluator."""
-    *_, by, evaluator, _, _, _ = path.parts
-    return evaluator if by == "by" else ""
+    found = []
+    for path, start in places:
+        try:
+            reply = read_prediction(path, start)
+        except AisPromptError as error:
+            reply = Prediction("", 0, "", None, None, (Completion(failure=Failure("broken", error.what)),))
+        # Only the replies to one of several evaluators are in a folder of it.
+        *_, by, evaluator, _, _, _ = path.parts
+        found.append(Judgement(path.parent.name, reply, evaluator if by == "by" else ""))
+    return found
 
 
 def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int]]:
-    decoder = Decoder(_Head)
     start = broken = 0
     for line in lines:
-        question = _id_in(line, decoder)
+        question = _id_in(line)
         if question is None:
             broken += 1
         else:
@@ -449,16 +439,9 @@ def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int
         logger.warning("the report leaves out %s of a judge: %s", counted(broken, "broken line"), path)
 
 
-def _id_in(line: bytes, decoder: Decoder[_Head]) -> str | None:
+def _id_in(line: bytes) -> str | None:
     with suppress(ValueError):
-        return decoder.decode(line).id
+        return _HEADS.decode(line).id
     with suppress(KeyError, TypeError, ValueError):  # a lone surrogate or NaN
         return str(decode_own(line)["id"])
     return None
-
-
-def _reply(path: Path, start: int) -> Prediction:
-    try:
-        return read_prediction(path, start)
-    except AisPromptError as error:
-        return Prediction("", 0, "", None, None, (Completion(failure=Failure("broken", error.what)),))
