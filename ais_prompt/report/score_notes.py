@@ -299,7 +299,10 @@ def lost_answers(folder: RunFolder, outcomes: Sequence[TaskOutcome]) -> Iterator
         yield LostAnswers(WORDS[status], count, example)
     if count := sum(golds for *_, golds in tasks):
         first = next(task for task, _, golds in tasks if golds)
-        yield LostAnswers(NO_GOLD, count, row=_row_without_gold(folder, first))
+        details = read_details(folder.results(first.model, first.dataset))
+        sample = next(detail.sample_id for detail in details if detail.reason.startswith(UNUSABLE_GOLD))
+        rows = ((first.dataset, one.index) for one in _predictions(folder, first) if one.sample_id == sample)
+        yield LostAnswers(NO_GOLD, count, row=next(rows, None))
 
 
 def better_readings(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[tuple[str, str]]:
@@ -342,12 +345,6 @@ def _first(folder: RunFolder, task: TaskOutcome) -> str:
     answer = next((one.prediction for one in _predictions(folder, task) if one.sample_id == sample), "")
     text = answer if isinstance(answer, str) else str((answer or [""])[-1])  # of a dialogue, the last turn
     return printable(text.strip()[-_SHOWN:])
-
-
-def _row_without_gold(folder: RunFolder, task: TaskOutcome) -> tuple[str, int] | None:
-    details = read_details(folder.results(task.model, task.dataset))
-    sample = next(detail.sample_id for detail in details if detail.reason.startswith(UNUSABLE_GOLD))
-    return next(((task.dataset, one.index) for one in _predictions(folder, task) if one.sample_id == sample), None)
 
 
 def _predictions(folder: RunFolder, task: TaskOutcome) -> Iterator[Prediction]:

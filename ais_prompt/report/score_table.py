@@ -343,7 +343,8 @@ def print_score_lines(
             console.print()
         name = fitted(names[number], name_width)
         line = Text(name + " " * (name_width - cell_len(name)) + "  ")
-        line.append(f"{scores[number]:>{score_width}}", _score_style(row, best))
+        style = "red" if row.score is None else "bold" if any(row is one for one in best) else ""
+        line.append(f"{scores[number]:>{score_width}}", style)
         if with_spans:
             line.append(f"  {spans[number]:<{span_width}}")
         task = (row.dataset, row.model)
@@ -391,10 +392,6 @@ def states_of(row: Row, without_gold: int = 0) -> dict[str, int]:
     return {word: count for word, count in counts.items() if count > 0}
 
 
-def _score_style(row: Row, best: Sequence[Row]) -> str:
-    return "red" if row.score is None else "bold" if any(row is one for one in best) else ""
-
-
 def _label(row: Row, rows: Sequence[Row]) -> str:
     """Return what tells a row from the others: its model or its dataset, and its metric."""
     metrics = {one.metric for one in rows if one.metric}
@@ -409,9 +406,9 @@ def _lines_caption(rows: Sequence[Row], console: Console, *, with_spans: bool) -
         for name in ("metric", "size", "dataset")
     )
     common = datasets[0] if len(datasets) == 1 else models_of(rows)[0]
-    parts = [
+    parts = (
         metrics[0] if len(metrics) == 1 else "scores",
         _heading(INTERVAL, console) if with_spans else "",
-    ]
-    parts += [f"n = {sizes[0]}" if len(sizes) == 1 else ""]
+        f"n = {sizes[0]}" if len(sizes) == 1 else "",
+    )
     return f"{printable(common)}: " + " · ".join(filter(None, parts))

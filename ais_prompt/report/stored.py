@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
 from msgspec import Struct
@@ -241,10 +241,11 @@ def scores_table(rows: Sequence[Row]) -> pa.Table:
     """Return the rows of a summary; the columns are the attributes of `Row`."""
     import pyarrow as pa
 
-    kinds = get_type_hints(Row)
-    columns = {name: _kind(kinds[name]) for name in Row.__struct_fields__}
-    schema = pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
-    return pa.Table.from_pylist([row.to_json() for row in rows], schema=schema)
+    hints, fields = get_type_hints(Row), []
+    for name in Row.__struct_fields__:
+        [kind] = set(get_args(hints[name]) or [hints[name]]) - {NoneType}  # int of int | None
+        fields.append((name, _arrow_type(kind)))
+    return pa.Table.from_pylist([row.to_json() for row in rows], schema=pa.schema(fields))
 
 
 def samples_table(tasks: Iterable[TaskSpec], folder: RunFolder) -> pa.Table:
@@ -286,14 +287,30 @@ def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[dict[str, Any]]:
     Raises:
         StoreError, DataError: a file cannot be read, or is broken.
     """
-    names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
     for sample in read_samples(task, folder):
-        values = sample.score.all_values if sample.score else {}
+        prediction, score = sample.prediction, sample.score
+        completions = prediction.completions
         yield {
-            **names,
-            **_row(sample.prediction, sample.score),
-            **{_own_name(name): value for name, value in sample.prediction.columns.items()},
-            **{f"{METRIC_PREFIX}{name}": value for name, value in values.items()},
+            "model": task.model.abbr,
+            "dataset": task.dataset.abbr,
+            "id": prediction.sample_id,
+            "index": prediction.index,
+            "prompt": _text(prompts_to_json(prediction.origin_prompt)),
+            "prediction": _text(prediction.prediction),
+            "status": sample.status or None,
+            "gold": _text(score.gold if score else prediction.gold),
+            "reason": score.reason or None if score else None,
+            "extracted": _text(score.extracted) if score else None,
+            "score": next(iter(score.values.values()), None) if score else None,
+            "failure": sample.failure or None,
+            "finish_reason": completions[-1].finish_reason if completions else None,
+            "prompt_tokens": _sum(completion.usage.prompt_tokens for completion in completions),
+            "completion_tokens": _sum(completion.usage.completion_tokens for completion in completions),
+            "seconds": sum(completion.seconds for completion in completions),
+            "attempts": sum(completion.attempts for completion in completions),
+            "shots_used": prediction.shots_used,
+            **{_own_name(name): value for name, value in prediction.columns.items()},
+            **{f"{METRIC_PREFIX}{name}": value for name, value in (score.all_values if score else {}).items()},
         }
 
 
@@ -309,19 +326,16 @@ def sample_schema(rows: Iterable[Mapping[str, Any]]) -> pa.Schema:
         for name, value in row.items():
             if name not in SAMPLE_COLUMNS:
                 kinds.setdefault(name, set()).add(type(value))
-    own = [name for name in kinds if not name.startswith(METRIC_PREFIX)]
-    others = {name: _common_kind(kinds[name]) for name in own} | {name: float for name in kinds if name not in own}
+    others: dict[str, type] = {}
+    for name in sorted(kinds, key=lambda name: name.startswith(METRIC_PREFIX)):
+        known = kinds[name] - {NoneType}
+        is_number = name.startswith(METRIC_PREFIX) or known == {int, float}
+        others[name] = float if is_number else known.pop() if len(known) == 1 else str
     return pa.schema([(name, _arrow_type(kind)) for name, kind in (SAMPLE_COLUMNS | others).items()])
 
 
 def _own_name(column: str) -> str:
     return f"{ROW_PREFIX}{column}" if column in SAMPLE_COLUMNS or column.startswith(METRIC_PREFIX) else column
-
-
-def _common_kind(kinds: set[type]) -> type:
-    """Return the type of a column whose values have these types."""
-    known = kinds - {NoneType}
-    return float if known == {int, float} else known.pop() if len(known) == 1 else str
 
 
 def _fitting(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:
@@ -330,39 +344,6 @@ def _fitting(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:
 
     texts = {field.name for field in schema if field.type == pa.string()}
     return {name: _text(value) if name in texts else value for name, value in row.items()}
-
-
-def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
-    """Return the columns of a sample without its task and metrics."""
-    completions = prediction.completions
-    failures = [completion.failure for completion in completions if completion.failure]
-    usages = [completion.usage for completion in completions]
-    return {
-        "id": prediction.sample_id,
-        "index": prediction.index,
-        "prompt": _text(prompts_to_json(prediction.origin_prompt)),
-        "prediction": _text(prediction.prediction),
-        "status": "failed" if failures else None,
-        "gold": _text(prediction.gold),
-        **(_score_columns(score) if score else dict.fromkeys(("reason", "extracted", "score"))),
-        "failure": f"{failures[0].kind}: {failures[0].message}" if failures else None,
-        "finish_reason": completions[-1].finish_reason if completions else None,
-        "prompt_tokens": _sum(usage.prompt_tokens for usage in usages),
-        "completion_tokens": _sum(usage.completion_tokens for usage in usages),
-        "seconds": sum(completion.seconds for completion in completions),
-        "attempts": sum(completion.attempts for completion in completions),
-        "shots_used": prediction.shots_used,
-    }
-
-
-def _score_columns(score: SampleScore) -> dict[str, Any]:
-    return {
-        "gold": _text(score.gold),
-        "status": score.status,
-        "reason": score.reason or None,
-        "extracted": _text(score.extracted),
-        "score": next(iter(score.values.values()), None),
-    }
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
@@ -377,14 +358,6 @@ def _text(value: Any) -> str | None:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     # Arrow holds UTF-8, which has no bytes for a lone surrogate.
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
-def _kind(annotation: Any) -> type:
-    """Return ``int`` for ``int | None``."""
-    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    [kind] = (kind for kind in kinds if kind is not NoneType)
-    assert isinstance(kind, type)
-    return kind
 
 
 def _arrow_type(kind: type) -> Any:

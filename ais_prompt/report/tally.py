@@ -252,7 +252,14 @@ class RunTally:
 
     def speed(self) -> str:
         """Return rates over all endpoints, cost and time left: ``31 requests/s · 0.43 USD · 2 min 5 s left``."""
-        parts = [self._rates(), *(money(amount, currency) for currency, amount in self._used().cost.items())]
+        tallies = (*self.over, *self.running)
+        now = time.monotonic(), sum(tally.requests for tally in tallies), sum(tally.tokens for tally in tallies)
+        while len(self._past) > 1 and now[0] - self._past[1][0] >= WINDOW_SECONDS:
+            self._past.popleft()
+        before = self._past[0]
+        self._past.append(now)
+        answered = rates(now[1] - before[1], now[2] - before[2], now[0] - before[0])
+        parts = [answered, *(money(amount, currency) for currency, amount in self._used().cost.items())]
         return " · ".join(filter(None, (*parts, self.left())))
 
     def doing(self) -> list[str]:
@@ -274,15 +281,6 @@ class RunTally:
         scoring = self.scoring()
         parts = (*heads, self.speed(), *self.doing(), scoring and f"scoring {scoring}")
         return " · ".join(filter(None, parts))
-
-    def _rates(self) -> str:
-        tallies = (*self.over, *self.running)
-        now = time.monotonic(), sum(tally.requests for tally in tallies), sum(tally.tokens for tally in tallies)
-        while len(self._past) > 1 and now[0] - self._past[1][0] >= WINDOW_SECONDS:
-            self._past.popleft()
-        before = self._past[0]
-        self._past.append(now)
-        return rates(now[1] - before[1], now[2] - before[2], now[0] - before[0])
 
     def _seconds_left(self, endpoint: EndpointView) -> float | None:
         if endpoint.name not in self._began:
