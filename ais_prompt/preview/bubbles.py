@@ -63,7 +63,9 @@ def bubbles_of(view: PromptView) -> list[Bubble]:
         for message, spans in zip(prompt, origins, strict=True)
     ]
     for bubble in bubbles:
-        bubble.in_example = bool(bubble.pieces) and all(map(_is_of_example, bubble.pieces))
+        bubble.in_example = bool(bubble.pieces) and all(
+            is_in_example(one) or not _is_said(one) for one in bubble.pieces
+        )
     return bubbles
 
 
@@ -111,10 +113,6 @@ def _split(span: Span, at: int, ends: Sequence[tuple[int, bool]]) -> Iterator[Sp
 def is_in_example(piece: Piece) -> bool:
     """Return whether a piece belongs to an in-context example."""
     return isinstance(piece, Span) and piece.origin.shot is not None
-
-
-def _is_of_example(piece: Piece) -> bool:
-    return is_in_example(piece) or (isinstance(piece, Span) and piece.origin.kind in FORMAT_KINDS)
 
 
 def _unknown_spans(content: Any) -> Iterator[Span]:

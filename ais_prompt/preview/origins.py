@@ -45,6 +45,7 @@ BETWEEN_SHOTS: Final = 0
 """The shot of a text between in-context examples, or after the last one."""
 
 _PLANES: Final = (range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
+_MARK: Final = re.compile(f"([{''.join(f'{chr(plane[0])}-{chr(plane[-1])}' for plane in _PLANES)}])")
 _TEXT_PART: Final = re.compile(f"({re.escape(STARTS['text'])})(.*?)(?={re.escape(END)}|$)", re.DOTALL)
 Wrap: TypeAlias = Callable[[str, str, str], str]
 """Marks a text, given its config path and the role that says it."""
@@ -364,7 +365,7 @@ class Marks:
 
     def _pieces(self, text: str) -> Iterator[tuple[str, Origin]]:
         around = [self._outside]
-        for piece in re.split(f"([{_class_of(_PLANES)}])", text):
+        for piece in _MARK.split(text):
             origin = self._origins.get(piece, around[-1])
             if piece not in self._origins:
                 if piece:
@@ -373,10 +374,6 @@ class Marks:
                 around.append(origin.inside(around[-1]))
             elif len(around) > 1:
                 around.pop()
-
-
-def _class_of(planes: Iterable[range]) -> str:
-    return "".join(f"{chr(plane[0])}-{chr(plane[-1])}" for plane in planes)
 
 
 def marked_dataset(spec: DatasetSpec, marks: Marks) -> DatasetSpec:

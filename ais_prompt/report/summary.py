@@ -18,7 +18,7 @@ from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
 from ais_prompt.report.score_table import print_matrix, print_score_lines
 from ais_prompt.scoring import Row, TaskOutcome, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
-from ais_prompt.terminal import Cell, Column, print_table
+from ais_prompt.terminal import Column, print_table
 from ais_prompt.types import STATUSES, Speed, Times
 from ais_prompt.utils import encode, printable
 
@@ -63,7 +63,14 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
     Raises:
         StoreError: a file cannot be written.
     """
-    texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
+    values = [row.to_json() for row in rows]
+    shown = [{name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in values]
+    texts = {
+        "txt": _plain(chosen),
+        "csv": csv_lines(COLUMNS, shown),
+        "md": to_markdown(chosen),
+        "json": encode(values, indent=2).decode(),
+    }
     for ending, text in texts.items():
         path = folder / f"summary.{ending}"
         # A lone surrogate has no bytes in UTF-8; JSON reads the escape back as it was.
@@ -118,21 +125,29 @@ def print_summary(
 
 def _print_all(rows: Sequence[Row], console: Console) -> None:
     """Print everything to a file: models side by side, all columns, all notes."""
-    models = models_of(rows)
-    if len(models) > 1:
-        names = [Column(name, is_name=True, right=False) for name in ("dataset", "metric")]
-        lines: list[list[Cell]] = [
-            [line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)
-        ]
-        print_table([*names, Column("n"), *map(Column, models)], lines, console)
-        console.print()
-    titles = [name for name in LONG_HEADER if name != "bounds" or any(row.unscored for row in rows)]
-    cells = [dict(zip(LONG_HEADER, long_cells(row), strict=True)) for row in rows]
-    columns = [Column(name, name in LONG_HEADER[:3], name not in LONG_HEADER[:3]) for name in titles]
-    print_table(columns, [[row[name] for name in titles] for row in cells], console)
-    said = summary_notes(rows, starred=len(models) > 1)
+    tables = _tables(rows, with_bounds=any(row.unscored for row in rows))
+    for number, (texts, titles, lines) in enumerate(tables):
+        if number:
+            console.print()
+        columns = [Column(title, place < texts, place >= texts) for place, title in enumerate(titles)]
+        print_table(columns, lines, console)
+    said = summary_notes(rows, starred=len(tables) > 1)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=True)
+
+
+def _tables(rows: Sequence[Row], *, with_bounds: bool = True) -> list[tuple[int, Sequence[str], list[list[str]]]]:
+    """Return several models side by side, and a line for each row.
+
+    Each table has the number of columns of texts, which are before those of numbers, its titles and its lines.
+    """
+    places = [place for place, title in enumerate(LONG_HEADER) if with_bounds or title != "bounds"]
+    cells = map(long_cells, rows)
+    tables = [(3, [LONG_HEADER[place] for place in places], [[line[place] for place in places] for line in cells])]
+    if len(models := models_of(rows)) > 1:
+        beside = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
+        tables.insert(0, (2, ["dataset", "metric", "n", *models], beside))
+    return tables
 
 
 def long_cells(row: Row) -> list[str]:
@@ -151,40 +166,15 @@ def long_cells(row: Row) -> list[str]:
     ]
 
 
-def to_csv(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header; unknown values are empty."""
-    shown = (
-        {name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.to_json().items()}
-        for row in rows
-    )
-    return csv_lines(COLUMNS, shown)
-
-
-def to_json(rows: Sequence[Row]) -> str:
-    """Return the rows as a JSON list of objects; unknown values are null."""
-    return encode([row.to_json() for row in rows], indent=2).decode()
-
-
 def to_markdown(rows: Sequence[Row]) -> str:
     """Return tables for GitHub, with several models side by side, and the notes below."""
-    tables = []
-    if len(models := models_of(rows)) > 1:
-        lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
-        tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
-    tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {markdown_cell(note)}\n" for note in summary_notes(rows, starred=len(models) > 1)))
-    return "\n".join(table for table in tables if table)
-
-
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
-    """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
-    aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
-    rows = [
-        [markdown_cell(text) for text in header],
-        aligned,
-        *([markdown_cell(text) for text in line] for line in lines),
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in rows)
+    pieces, tables = [], _tables(rows)
+    for texts, titles, cells in tables:
+        aligned = ["---"] * texts + ["---:"] * (len(titles) - texts)
+        header, *lines = ([markdown_cell(text) for text in line] for line in (titles, *cells))
+        pieces.append("".join(f"| {' | '.join(line)} |\n" for line in (header, aligned, *lines)))
+    pieces.append("".join(f"- {markdown_cell(note)}\n" for note in summary_notes(rows, starred=len(tables) > 1)))
+    return "\n".join(filter(None, pieces))
 
 
 def markdown_cell(text: str) -> str:

@@ -73,27 +73,22 @@ class Breakdowns:
         """Return the score of each group: ``by``, and ``groups`` with name, n, score, low and high."""
         if self._metric is None:
             return []
-        found = ((name, self._groups(column)) for name, column in self._columns.items())
+        found = []
+        for by, column in self._columns.items():
+            groups = [(name, self._counting(places, self._metric)) for name, places in column.groups()]
+            counting = [(name, samples) for name, samples in groups if samples]
+            if len(counting) > 1:
+                scored = [{"name": name, **_score(samples, self._metric)} for name, samples in counting]
+                found.append({"by": by, "groups": scored})
+        return found
+
+    def _counting(self, places: Iterable[int], metric: str) -> Samples:
+        """Return the samples that count."""
         return [
-            {"by": name, "groups": [self._scored(group, places, self._metric) for group, places in groups]}
-            for name, groups in found
-            if len(groups) > 1
-        ]
-
-    def _groups(self, column: _Column) -> list[tuple[str, list[int]]]:
-        """Return the name of each group of a column and its samples that count, at least one."""
-        counting = (
-            (name, [place for place in places if not math.isnan(self._values[place])])
-            for name, places in column.groups()
-        )
-        return [(name, places) for name, places in counting if places]
-
-    def _scored(self, name: str, places: Sequence[int], metric: str) -> dict[str, Any]:
-        samples = [
             SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
             for place in places
+            if not math.isnan(self._values[place])
         ]
-        return {"name": name, **_score(samples, metric)}
 
     def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:
         """Return the samples that count, named by their place, by their values of some columns.
