@@ -299,7 +299,13 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder], *, is_static: bool 
         runs: address of a run's report → the run.
         is_static: whether the page is a file, and no server of ours compares runs.
     """
-    changes = _changes(runs.values())
+    names: dict[Path, list[Path]] = {}
+    for folder in runs.values():
+        names.setdefault(folder.root.resolve().parent, []).append(folder.root)
+    # How the config of a run differs from that of the run of the same name before it.
+    changes = {
+        after: config_changes(before, after) for roots in names.values() for before, after in pairwise(in_order(roots))
+    }
     lines = [
         {"address": address, **_line(folder), "changes": changes.get(folder.root, [])}
         for address, folder in runs.items()
@@ -307,18 +313,6 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder], *, is_static: bool 
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
     data = {"work_dir": str(work_dir), "runs": lines, "is_static": is_static}
     return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
-
-
-def _changes(runs: Iterable[RunFolder]) -> dict[Path, list[str]]:
-    """Return for each run how its config differs from that of the run of the same name before it."""
-    names: dict[Path, list[Path]] = {}
-    for folder in runs:
-        names.setdefault(folder.root.resolve().parent, []).append(folder.root)
-    found = {}
-    for roots in names.values():
-        for before, after in pairwise(in_order(roots)):
-            found[after] = config_changes(before, after)
-    return found
 
 
 def _seconds(started: Any) -> float:

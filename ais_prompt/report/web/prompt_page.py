@@ -173,15 +173,11 @@ def prompts_page(title: str, questions: Sequence[QuestionPrompts]) -> str:
 def questions_html(questions: Sequence[QuestionPrompts]) -> str:
     """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first one is unfolded."""
     unfolded = len(questions) if len(questions) <= OPEN_QUESTIONS else 1
-    return "\n".join(_question(question, number < unfolded) for number, question in enumerate(questions))
-
-
-def _question(question: QuestionPrompts, unfolded: bool) -> str:
-    columns = "\n".join(_columns(question.columns))
-    start = f'<details class="asked" data-dataset="{_text(question.dataset)}"{" open" if unfolded else ""}>'
-    return (
-        f"{start}<summary><h2>{_text(question.title)}</h2></summary>\n"
-        f'<div class="abreast">\n{columns}\n</div></details>'
+    return "\n".join(
+        f'<details class="asked" data-dataset="{_text(question.dataset)}"{" open" if number < unfolded else ""}>'
+        f"<summary><h2>{_text(question.title)}</h2></summary>\n"
+        f'<div class="abreast">\n{"".join(_columns(question.columns))}</div></details>'
+        for number, question in enumerate(questions)
     )
 
 
@@ -201,7 +197,7 @@ def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
         prompts = "\n".join(map(prompt_html, column.views, _beside(different, number)))
         lines = [f"{other.title}: {request_line(other.views[0].request)}" for other in others if other.views]
         prompts += "".join(_tag("p", _text(line), class_="about") for line in lines)
-        yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>"
+        yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>\n"
 
 
 def _shown(column: PromptColumn) -> list[object]:
@@ -231,15 +227,20 @@ def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
     bubbles, warnings = bubbles_of(view), dict.fromkeys(view.warnings)
     if beside is not None:
         mark_changes(bubbles, bubbles_of(beside))
+    shown = []
+    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
+        alike = list(group)
+        written = "".join(_bubble(bubble, view) for bubble in alike)
+        shown.append(_folded(_spans(alike), written) if in_example else written)
     return _tag(
         "article",
         _head(view),
         *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
         _legend(bubbles),
-        _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
+        _tag("div", *shown, *_answer(view), class_="bubbles"),
         *([_tag("p", _text(line), class_="about")] if (line := request_line(view.request)) else []),
         *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
-        *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
+        *([] if view.all_tokens is None else [_tokens(view.all_tokens)]),
         class_="prompt-view",
     )
 
@@ -299,15 +300,8 @@ def _legend(bubbles: Sequence[Bubble]) -> str:
     return _tag("p", " ".join(words), class_="origins")
 
 
-def _spans(bubbles: Iterable[Bubble]) -> Iterator[Span]:
-    return (piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
-
-
-def _with_folded_examples(bubbles: Sequence[Bubble], view: PromptView) -> Iterator[str]:
-    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
-        shown = list(group)
-        written = "".join(_bubble(bubble, view) for bubble in shown)
-        yield _folded(list(_spans(shown)), written) if in_example else written
+def _spans(bubbles: Iterable[Bubble]) -> list[Span]:
+    return [piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span)]
 
 
 def _folded(spans: Sequence[Span], written: str) -> str:
@@ -369,17 +363,15 @@ def described(origin: Origin, view: PromptView) -> str:
         return f"{words} · {place}" if place else words
     if origin.shot == BETWEEN_SHOTS:
         return say("between examples · ice_separator or ice_eos_token of {place}", place=place)
-    row = say("test row {row}", row=view.index) if origin.shot is None else _example(origin.shot, view)
+    row = say("test row {row}", row=view.index)
+    if origin.shot is not None and origin.shot <= len(view.shots):
+        row = say("example {number} (train row {row})", number=origin.shot, row=view.shots[origin.shot - 1])
+    elif origin.shot is not None:
+        row = say("example {number}", number=origin.shot)
     if origin.kind == "data":
         return say("data, column {column} of {row} · filled in at {place}", column=origin.column, row=row, place=place)
     of_example = _origin("template") if origin.shot is None else say("template of {example}", example=row)
     return f"{of_example} · {place}"
-
-
-def _example(shot: int, view: PromptView) -> str:
-    if shot <= len(view.shots):
-        return say("example {number} (train row {row})", number=shot, row=view.shots[shot - 1])
-    return say("example {number}", number=shot)
 
 
 def _origin(name: str) -> str:

@@ -108,9 +108,13 @@ class ServedReport:
         answer: dict[str, Any] = {"length": len(found.numbers), "states": found.states}
         answer["rows"] = [index.row(number) for number in found.numbers[first : min(last, first + MOST_ROWS)]]
         if name := values.get("sample"):
-            number = _numbered(name, index)
+            statement = """
+                SELECT number FROM tasks JOIN samples USING (task)
+                WHERE id = substr(?, length(model || dataset) + 3) AND model || '/' || dataset || '/' || id = ?
+                AND number < ?
+            """
             answer |= {"named": None, "position": -1}
-            if number is not None:
+            for (number,) in index.select(statement, [name, name, index.size])[:1]:
                 answer["named"] = index.row(number)
                 answer["position"] = found.numbers.index(number) if number in found.numbers else -1
         return answer
@@ -206,15 +210,6 @@ def _others(row: dict[str, Any], index: SampleIndex) -> list[int]:
     statement = "SELECT number FROM samples JOIN tasks USING (task) WHERE id = ? AND dataset = ? AND number < ?"
     found = index.select(f"{statement} ORDER BY number", [row["id"], dataset, index.size])
     return [number for (number,) in found if number != row["number"]]
-
-
-def _numbered(name: str, index: SampleIndex) -> int | None:
-    """Return the number of a sample from its name, model/dataset/id; None if there is none."""
-    statement = """
-        SELECT number FROM tasks JOIN samples USING (task)
-        WHERE id = substr(?, length(model || dataset) + 3) AND model || '/' || dataset || '/' || id = ? AND number < ?
-    """
-    return next((int(number) for (number,) in index.select(statement, [name, name, index.size])), None)
 
 
 def _number(text: str | None) -> int:
