@@ -167,7 +167,10 @@ def traced_views(
         known: the prompts of another sample of the task, from `kept_prompts`.
     """
     for number, (name, prompt) in enumerate(_prompts(prediction)):
-        like = _comparable(known, number, is_turn=not prediction.labels)
+        like = known[number] if number < len(known) else None
+        # In what is known of later turns, golds take the place of the model's answers, unless golds are sent.
+        if like and number and not prediction.labels and like.gold_sent != "earlier turns":
+            like = None
         origins = traced_origins(prompt, like) if like else ()
         if like is None or not origins:
             yield None
@@ -187,16 +190,6 @@ def traced_views(
             gold_sent=like.gold_sent,
             places=like.places,
         )
-
-
-def _comparable(known: Sequence[PromptView], number: int, *, is_turn: bool) -> PromptView | None:
-    """Return the prompt that another one with this number can be compared with; None if there is none.
-
-    In what is known of later turns, golds take the place of the model's answers, unless golds are sent.
-    """
-    if number >= len(known) or (is_turn and number > 0 and known[number].gold_sent != "earlier turns"):
-        return None
-    return known[number]
 
 
 def _prompts(prediction: Prediction) -> Iterator[tuple[str, Prompt]]:

@@ -82,12 +82,21 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
 
 
 def _plain(rows: Sequence[Row]) -> str:
+    """Return everything as text: models side by side, all columns, all notes."""
     stream = io.StringIO()
     # Ignore terminals, notebooks and the settings of the environment for colours: this is a file.
     console = Console(
         file=stream, width=WIDEST, color_system=None, force_terminal=False, force_jupyter=False, _environ={}
     )
-    _print_all(rows, console)
+    tables = _tables(rows, with_bounds=any(row.unscored for row in rows))
+    for number, (texts, titles, lines) in enumerate(tables):
+        if number:
+            console.print()
+        columns = [Column(title, place < texts, place >= texts) for place, title in enumerate(titles)]
+        print_table(columns, lines, console)
+    said = summary_notes(rows, starred=len(tables) > 1)
+    for note in ["", *said] if said else []:
+        console.print(Text(printable(note)), soft_wrap=True)
     return stream.getvalue()
 
 
@@ -121,19 +130,6 @@ def print_summary(
         console.print(first)
         for line in more:
             console.print(Text(" " * _INDENT) + line)
-
-
-def _print_all(rows: Sequence[Row], console: Console) -> None:
-    """Print everything to a file: models side by side, all columns, all notes."""
-    tables = _tables(rows, with_bounds=any(row.unscored for row in rows))
-    for number, (texts, titles, lines) in enumerate(tables):
-        if number:
-            console.print()
-        columns = [Column(title, place < texts, place >= texts) for place, title in enumerate(titles)]
-        print_table(columns, lines, console)
-    said = summary_notes(rows, starred=len(tables) > 1)
-    for note in ["", *said] if said else []:
-        console.print(Text(printable(note)), soft_wrap=True)
 
 
 def _tables(rows: Sequence[Row], *, with_bounds: bool = True) -> list[tuple[int, Sequence[str], list[list[str]]]]:

@@ -116,12 +116,7 @@ def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterat
             yield Text.assemble(_GAP, (title, "dim"))
             yield Text.assemble(2 * _GAP, (text, style))
         return
-    yield from _in_lines(pairs, max(1, (width - len(_GAP)) // (size + len(_GAP))) if widest <= _SHORT_TITLE else 1)
-
-
-def _in_lines(pairs: Sequence[Text], each_line: int) -> Iterator[Text]:
-    """Yield lines of so many pairs, all padded to one width."""
-    size = max((pair.cell_len for pair in pairs), default=0)
+    each_line = max(1, (width - len(_GAP)) // (size + len(_GAP))) if widest <= _SHORT_TITLE else 1
     for start in range(0, len(pairs), each_line):
         line = pairs[start : start + each_line]
         for pair in line[:-1]:

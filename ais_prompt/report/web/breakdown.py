@@ -146,17 +146,13 @@ class _Column:
             for value in sorted(self.codes, key=_order):
                 yield str(value), self.codes[value]
         elif self._only_numbers and self._numbers:
-            yield from self._bins()
-
-    def _bins(self) -> Iterator[tuple[str, Sequence[int]]]:
-        numbers, places = np.array(self._numbers), np.array(self._places)
-        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1), method="nearest"))
-        members: Mapping[int, list[int]] = defaultdict(list)
-        for place, edge in zip(places.tolist(), np.searchsorted(edges[1:-1], numbers, side="right"), strict=True):
-            members[int(edge)].append(place)
-        for number in sorted(members):
-            low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
-            yield f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}", members[number]
+            numbers = np.array(self._numbers)
+            edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1), method="nearest"))
+            bins = np.searchsorted(edges[1:-1], numbers, side="right").tolist()
+            for number in sorted(set(bins)):
+                low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
+                name = f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}"
+                yield name, [place for place, of in zip(self._places, bins, strict=True) if of == number]
 
 
 def _values_by_place(column: _Column) -> dict[int, Any]:
@@ -192,7 +188,11 @@ def long_contexts(tasks: Iterable[tuple[str, Mapping[Context, Sequence[SampleSco
             if task is None or length is None or language is None or tokens_by is None:
                 continue
             cells = found.setdefault((model, language), {})
-            cells.setdefault((task, length, depth), []).extend(_renamed(number, one) for one in samples)
+            cells.setdefault((task, length, depth), []).extend(
+                replace(one, sample_id=f"{number}/{one.sample_id}", values={_VALUE: value})
+                for one in samples
+                for value in one.values.values()
+            )
             if tokens_by == "estimate":
                 estimated.add((model, language))
     return [{**_context(*key, cells), "estimated": key in estimated} for key, cells in found.items()]
@@ -217,11 +217,6 @@ def _context(model: str, language: str, cells: dict[tuple[str, int, int | None],
             if depth is not None
         ],
     }
-
-
-def _renamed(number: int, sample: SampleScore) -> SampleScore:
-    [value] = sample.values.values()
-    return replace(sample, sample_id=f"{number}/{sample.sample_id}", values={_VALUE: value})
 
 
 def _score(samples: Samples, metric: str = _VALUE) -> dict[str, Any]:

@@ -416,19 +416,15 @@ def conditions(index: SampleIndex, query: Query, size: int) -> tuple[str, list[A
         values.append(f",{json_text(name)}:{value},")
     if query.text:
         text = query.text.lower()
-        texts, trigrams = "instr(text, ?)", _trigrams(text)
+        texts = "instr(text, ?)"
+        first = {text[start : start + 3].replace('"', '""') for start in range(min(len(text) - 2, MOST_TRIGRAMS))}
+        trigrams = [f'"{trigram}"' for trigram in sorted(first) if "\0" not in trigram]
         if index.has_trigrams and trigrams:
             texts = f"number IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?) AND {texts}"
-            values.append(trigrams)
+            values.append(" AND ".join(trigrams))
         found.append(f"number IN (SELECT number FROM texts WHERE {texts})")
         values.append(text)
     return " AND ".join(found), values
-
-
-def _trigrams(text: str) -> str:
-    """Return a query for samples with the first trigrams of a text; empty if it has none."""
-    found = {text[start : start + 3].replace('"', '""') for start in range(min(len(text) - 2, MOST_TRIGRAMS))}
-    return " AND ".join(f'"{trigram}"' for trigram in sorted(found) if "\0" not in trigram)
 
 
 class FoundQuestions(Struct, frozen=True):

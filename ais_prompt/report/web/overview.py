@@ -300,6 +300,10 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
     # Failures and log-likelihoods are no texts: they have no length.
     answers = [completion for completion in prediction.completions if not (completion.failure or completion.likelihood)]
     known = [count for answer in answers if (count := answer.usage.completion_tokens) is not None]
+    # Turns are sequential; labels and answers to the same prompt are concurrent.
+    times = [completion.seconds for completion in prediction.completions]
+    is_sequential = len(times) > 1 and len(prompts_of(prediction)) > 1
+    seconds = sum(times) if is_sequential else max(times, default=0.0)
     unread = None
     if detail and detail.extracted is None:
         texts = [text for answer in answers if (text := answer.text.strip())]
@@ -314,7 +318,7 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
         "gold": snippet(detail.gold if detail else prediction.gold),
         "tokens": sum(known) if known and len(known) == len(answers) else None,
         "characters": sum(len(answer.text) for answer in answers) if answers else None,
-        "seconds": None if failure else _seconds(prediction),
+        "seconds": None if failure or not math.isfinite(seconds) else round(seconds, 5),
         "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
         "columns": dict(prediction.columns),
     }
@@ -336,11 +340,3 @@ def _state(prediction: Prediction, detail: SampleScore | None, main: Score | Non
     if not 0 <= rightness <= 1:
         return status
     return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"
-
-
-def _seconds(prediction: Prediction) -> float | None:
-    """Return the seconds of a sample: turns are sequential; labels and answers to the same prompt are concurrent."""
-    times = [completion.seconds for completion in prediction.completions]
-    one_after_the_other = len(times) > 1 and len(prompts_of(prediction)) > 1
-    seconds = finite(sum(times) if one_after_the_other else max(times, default=0.0))
-    return None if seconds is None else round(seconds, 5)

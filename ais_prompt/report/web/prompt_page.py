@@ -402,14 +402,14 @@ def _warning(warning: PromptWarning) -> str:
 
 def _tokens(tokens: Sequence[Token]) -> str:
     title = say("{tokens}, each with its id; special ones are framed", tokens=counted(len(tokens), "token"))
-    return _tag("details", _tag("summary", title), _tag("div", *map(_token, tokens), class_="said"), class_="tokens")
-
-
-def _token(token: Token) -> str:
-    text = _text(token.text).replace("\n", NEWLINE)
-    # The line breaks behind the id, so that the id stays beside the sign.
-    shown = _tag("span", text, _tag("sub", str(token.id)), class_="token special" if token.special else "token")
-    return shown + "\n" * token.text.count("\n")
+    shown = []
+    for token in tokens:
+        text = _text(token.text).replace("\n", NEWLINE)
+        kind = "token special" if token.special else "token"
+        shown.append(_tag("span", text, _tag("sub", str(token.id)), class_=kind))
+        # The line breaks behind the id, so that the id stays beside the sign.
+        shown.append("\n" * token.text.count("\n"))
+    return _tag("details", _tag("summary", title), _tag("div", *shown, class_="said"), class_="tokens")
 
 
 def _text(text: str) -> str:

@@ -116,12 +116,15 @@ class SampleChunk:
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
         lines, further = self.lines, detail.further if detail else {}
+        said = prediction.prediction
+        texts = [completion.text for completion in prediction.completions]
+        is_answer = said in (None, texts, *texts) or prediction.labels  # others are such as probabilities
         reasons = [f"{name}: {one.status}, {one.reason}" for name, one in further.items() if one.reason]
         self.samples.append(
             {
                 "requests": _requests(prediction, lines),
                 "labels": _labels(prediction, lines),
-                "prediction": _other_prediction(prediction, lines),
+                "prediction": None if is_answer else lines.add(text_or_json(said)),
                 "verdicts": _verdicts(prediction, detail, lines),
                 "further": [
                     {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
@@ -271,14 +274,6 @@ def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
         }
         for label, found in prediction.labels.items()
     ]
-
-
-def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
-    """Return the prediction if it is neither a text of the model nor a label, such as probabilities."""
-    texts = [completion.text for completion in prediction.completions]
-    if prediction.prediction in (None, texts, *texts) or prediction.labels:
-        return None
-    return lines.add(text_or_json(prediction.prediction))
 
 
 def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
