@@ -27,25 +27,8 @@ WIDEST: Final = 100_000
 """Columns of a file, whose tables are not fitted to a screen."""
 LONG_HEADER = ("dataset", "model", "metric", "score", "stderr", "95 %", "bounds", "n", *STATUSES)
 """Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
-_COLUMNS = {
-    "requests": Column("requests"),
-    "requests/s": Column("requests/s"),
-    "tokens/s": Column("tokens out/s"),
-    "p50": Column("latency p50 s"),
-    "p90": Column("p90"),
-    "p99": Column("p99"),
-    "first p50": Column("1st token p50 s"),
-    "first p90": Column("p90"),
-    "first p99": Column("p99"),
-    "token": Column("a token ms"),
-    "at once": Column("in flight"),
-    "waited": Column("waited p50 s"),
-    "waited p99": Column("p99"),
-}
 _INDENT: Final = 4
 """Of the further lines of a note."""
-_ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
-_ONLY_LIMITED = ("waited", "waited p99")
 # https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
 _FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 _NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
@@ -187,11 +170,22 @@ def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:
     """
     streamed = any(speed.first_token for speed in speeds.values())
     waited = any(speed.waited for speed in speeds.values())
-    left_out = {*(() if streamed else _ONLY_STREAMED), *(() if waited else _ONLY_LIMITED)}
-    names = [name for name in _COLUMNS if name not in left_out]
-    columns = [Column("speed", is_name=True, right=False), *(_COLUMNS[name] for name in names)]
-    found = [(task, _cells(speed)) for task, speed in speeds.items()]
-    print_table(columns, [[task, *(cells[name] for name in names)] for task, cells in found], console)
+    titles = ["requests", "requests/s", "tokens out/s", "latency p50 s", "p90", "p99"]
+    titles += ["1st token p50 s", "p90", "p99", "a token ms"] if streamed else []
+    titles += ["in flight", *(("waited p50 s", "p99") if waited else ())]
+    rows = []
+    for task, speed in speeds.items():
+        row = [task, str(speed.requests)]
+        row += map(_number, (speed.requests_per_second, speed.output_tokens_per_second))
+        row += _percentiles(speed.latency, "p50", "p90", "p99")
+        if streamed:
+            row += _percentiles(speed.first_token, "p50", "p90", "p99")
+            row.append(f"{1e3 * speed.token.mean:.3g}" if speed.token else "")
+        row.append(_number(speed.concurrency))
+        if waited:
+            row += _percentiles(speed.waited, "p50", "p99")
+        rows.append(row)
+    print_table([Column("speed", is_name=True, right=False), *map(Column, titles)], rows, console)
 
 
 def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:
@@ -210,23 +204,8 @@ def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:
         file.write(csv_lines(columns, rows).encode("utf-8", "backslashreplace"))
 
 
-def _cells(speed: Speed) -> dict[str, str]:
-    return {
-        "requests": str(speed.requests),
-        **_percentiles("", speed.latency),
-        **_percentiles("first ", speed.first_token),
-        "token": f"{1e3 * speed.token.mean:.3g}" if speed.token else "",
-        "at once": _number(speed.concurrency),
-        "waited": _number(speed.waited.p50) if speed.waited else "",
-        "waited p99": _number(speed.waited.p99) if speed.waited else "",
-        "requests/s": _number(speed.requests_per_second),
-        "tokens/s": _number(speed.output_tokens_per_second),
-    }
-
-
-def _percentiles(prefix: str, times: Times | None) -> dict[str, str]:
-    names = ("p50", "p90", "p99")
-    return {prefix + name: _number(getattr(times, name)) if times else "" for name in names}
+def _percentiles(times: Times | None, *names: str) -> list[str]:
+    return [_number(getattr(times, name)) if times else "" for name in names]
 
 
 def _number(value: float) -> str:

@@ -52,14 +52,9 @@ def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
-def finite(value: float | None) -> float | None:
-    """Return the number, or None for NaN and infinity, which browsers cannot read."""
-    return value if value is not None and math.isfinite(value) else None
-
-
 def finite_json(value: Any) -> Any:
-    """Return a JSON value with None in place of NaN and infinity at any depth."""
+    """Return a JSON value with None in place of NaN and infinity, which browsers cannot read, at any depth."""
     with suppress(ValueError):  # all finite, as nearly always; this is ten times as fast as the copy below
         json.dumps(value, allow_nan=False, default=str)
         return value
-    return with_leaves(value, lambda leaf: finite(leaf) if isinstance(leaf, float) else leaf)
+    return with_leaves(value, lambda leaf: None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf)

@@ -13,9 +13,10 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import prompts_of, snippet
 from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.score_table import ranked
-from ais_prompt.report.web.assets import finite, finite_json
+from ais_prompt.report.web.assets import finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
 from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average
+from ais_prompt.report.web.sample import finite
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked

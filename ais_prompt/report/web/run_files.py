@@ -313,8 +313,3 @@ def _progress(folder: RunFolder) -> tuple[int, int]:
                 per_sample = row.repeats or 1
                 tasks.setdefault((row.model, row.dataset), (row.n // per_sample, (row.of or row.n) // per_sample))
     return sum(done for done, _ in tasks.values()), sum(of for _, of in tasks.values())
-
-
-def state_json(state: RunState) -> dict[str, Any]:
-    """Return a state as JSON values; the version as text, since browsers round such numbers."""
-    return {name: getattr(state, name) for name in state.__struct_fields__} | {"version": str(state.version)}

@@ -7,6 +7,7 @@ Requests to judges are found by the bytes where their lines begin; each is shown
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,6 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.preview import prompts_of, text_or_json
-from ais_prompt.report.web.assets import finite
 from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
 from ais_prompt.types import (
     Completion,
@@ -205,6 +205,11 @@ def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
         return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
     text = part["text"] if isinstance(part.get("text"), str) else describe_call(part) or text_or_json(dict(part))
     return {"text": lines.add(text)}
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number, or None for NaN and infinity, which browsers cannot read."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def media_url(part: Mapping[str, Any]) -> str:

@@ -23,10 +23,12 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import parse_qs, quote, unquote
 
+from msgspec.structs import asdict
+
 from ais_prompt.comparison import comparison_json
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.report.web.pages import comparison_page, runs_page, write_report
-from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
+from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, time_of_summary
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, all_runs, reading, refuse_links
@@ -67,9 +69,9 @@ def report_of(folder: RunFolder) -> Path:
     """
     refuse_links(folder)
     folder = newest_scores(folder)
-    summary = folder.summary_dir / "summary.json"
+    scored = time_of_summary(folder)
     with _making:
-        if not (folder.report.exists() and summary.exists() and _changed(folder.report) >= _changed(summary)):
+        if not (scored and folder.report.exists() and folder.report.stat().st_mtime_ns >= scored):
             write_report(folder)
     return folder.report
 
@@ -337,9 +339,9 @@ def _state(report: ServedReport, live: LiveRun) -> dict[str, Any]:
     Raises:
         StoreError: the run or its index cannot be read.
     """
-    state = state_json(live.state())
+    state = live.state()
     indexed, shown = report.indexed()
-    return state | {"version": f"{state['version']}-{shown}", "indexed": round(indexed, 2)}
+    return asdict(state) | {"version": f"{state.version}-{shown}", "indexed": round(indexed, 2)}
 
 
 def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
@@ -362,7 +364,3 @@ def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
 
 def _plain(text: str) -> BytesIO:
     return BytesIO(f"{text}\n".encode("utf-8", "backslashreplace"))
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns
