@@ -36,7 +36,7 @@ from ais_prompt.prompts import (
     has_marker,
 )
 from ais_prompt.terminal import silence
-from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec, Prompt, RoleSpec, Sample
+from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, Sample
 from ais_prompt.utils import prompt_texts
 
 Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template", "unknown"]
@@ -200,7 +200,11 @@ def _marked_context(task: Task, examples: Sequence[Sample], marks: Marks, *, in_
     )
     context = build_context(model, task.model, chat_format_of(model, task.model), builder, task.data)
     where = (infer.prompt_template or infer.ice_template or infer).where
-    return replace(context, chat=_marking_format(context.chat, marks, where))
+    chat = context.chat
+    if isinstance(chat, TokenizerChatFormat):
+        marking = _MarkingMessagesFormat(chat.messages, marks, where)
+        return replace(context, chat=TokenizerChatFormat(marking, chat.tokenizer, chat.media_kinds))
+    return replace(context, chat=_MarkingFormat(chat, marks, where))
 
 
 def _marked_sample(sample: Sample, marks: Marks, shot: int | None, *, in_lists: bool) -> Sample:
@@ -241,40 +245,27 @@ class _MarkedExamples:
         return _wrapped(self._template.render_example(fields, label=label, drop=drop), origin, self._marks)
 
 
-def _marking_format(chat: ChatFormat, marks: Marks, where: str) -> ChatFormat:
-    """Return a format of the same kind that marks the texts that it gets, and the messages of a chat template."""
-    if isinstance(chat, TokenizerChatFormat):
-        return TokenizerChatFormat(_MarkedMessages(chat.messages, marks, where), chat.tokenizer, chat.media_kinds)
-    return _MarkingFormat(chat, marks, where)
-
-
 class _MarkingFormat:
     """Mark the texts of the dataset's templates before the model's format gets them."""
 
-    def __init__(self, chat: ChatFormat, marks: Marks, where: str) -> None:
+    def __init__(self, chat: ChatFormat | MessagesFormat, marks: Marks, where: str) -> None:
         self._chat = chat
         self._marks = marks
         self._where = where
 
-    def render(self, prompt: Filled, mode: Mode) -> Prompt:
+    def render(self, prompt: Filled, mode: Mode) -> Any:
         return self._chat.render(_wrapped(prompt, Origin("template", where=self._where), self._marks), mode)
 
 
-class _MarkedMessages:
+class _MarkingMessagesFormat(_MarkingFormat):
     """Mark the texts that become messages of a chat template, and the messages."""
 
-    def __init__(self, messages: MessagesFormat, marks: Marks, where: str) -> None:
-        self._messages = messages
-        self._marks = marks
-        self._where = where
-
     def render(self, prompt: Filled, mode: Mode) -> tuple[ChatMessage, ...]:
-        marked = _wrapped(prompt, Origin("template", where=self._where), self._marks)
         return tuple(
             replace(message, content=self._marks.wrap(message.content, Origin("meta template", role=message.role)))
             if isinstance(message.content, str)
             else message
-            for message in self._messages.render(marked, mode)
+            for message in super().render(prompt, mode)
         )
 
 

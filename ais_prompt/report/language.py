@@ -55,20 +55,21 @@ def hint_in_language(hint: str) -> str:
 
     Only whole hints are looked up: names of data in a line may be words of a table.
     """
-    return hint if label_language() == "en" else "\n".join(map(_line_in_language, hint.split("\n")))
-
-
-def _line_in_language(line: str) -> str:
+    if label_language() == "en":
+        return hint
     from rich.cells import cell_len
 
     words = _read(f"ais_prompt.report:hints_{label_language()}.json")
-    shown, column = "", 0
-    for piece in _GAP.split(line):
-        column += len(piece)
-        shown += words.get(piece, piece)
-        if piece.isspace():
-            shown += " " * (column - cell_len(shown))
-    return shown
+    lines = []
+    for line in hint.split("\n"):
+        shown, column = "", 0
+        for piece in _GAP.split(line):
+            column += len(piece)
+            shown += words.get(piece, piece)
+            if piece.isspace():
+                shown += " " * (column - cell_len(shown))
+        lines.append(shown)
+    return "\n".join(lines)
 
 
 @cache

@@ -115,7 +115,7 @@ def print_summary(
             console.print(Text(" " * _INDENT) + line)
 
 
-def _tables(rows: Sequence[Row], *, with_bounds: bool = True) -> list[tuple[int, Sequence[str], list[list[str]]]]:
+def _tables(rows: Sequence[Row], *, with_bounds: bool = True) -> list[tuple[int, list[str], list[list[str]]]]:
     """Return several models side by side, and a line for each row.
 
     Each table has the number of columns of texts, which are before those of numbers, its titles and its lines.

@@ -14,7 +14,7 @@ from ais_prompt.preview import prompts_of, snippet
 from ais_prompt.report.score_notes import precision_notes
 from ais_prompt.report.score_table import ranked
 from ais_prompt.report.web.assets import finite_json
-from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
+from ais_prompt.report.web.breakdown import Breakdowns, context_samples, long_contexts
 from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average
 from ais_prompt.report.web.sample import finite
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
@@ -95,11 +95,6 @@ class TaskTotals:
         """Lengths of the answers, in `unit`."""
         return self._tokens if self._tokens_known else self._characters
 
-    @property
-    def contexts(self) -> Mapping[Context, Sequence[SampleScore]]:
-        """The samples, if they are those of long contexts."""
-        return context_samples(self.breakdowns) if self.breakdowns else {}
-
     def to_json(self) -> dict[str, Any]:
         """Return what the overview shows of the samples so far."""
         return {
@@ -132,6 +127,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
     with reading(folder.config_file, fix="give the run's command again with -m viz -r"):
         config = folder.config_file.read_text("utf-8", "replace")
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
+    contexts = [(one.task.model, context_samples(one.breakdowns)) for one in tasks if one.breakdowns]
     values = {
         "name": folder.root.resolve().parent.name,
         "time": folder.root.resolve().name,
@@ -144,7 +140,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "groups": groups_of(folder),
         "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
-        "long_contexts": long_contexts([(task.task.model, task.contexts) for task in tasks]),
+        "long_contexts": long_contexts(contexts),
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },

@@ -13,8 +13,9 @@ import glob
 import html
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from string import Template
 from typing import Any, Final
 
@@ -190,11 +191,13 @@ def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
             groups.append([column])
         else:
             alike.append(column)
-    different = [column for column, *_ in groups]
     for number, (column, *others) in enumerate(groups):
+        # The other of two columns, or the first of more.
+        [beside, *_] = groups[0] if number else groups[1] if len(groups) == 2 else [column]
+        compared = beside.views if beside is not column and len(beside.views) == len(column.views) else repeat(None)
         titles = ", ".join(other.title for other in others)
         same = f'<p class="same">{_text(say("The same prompt for {titles}.", titles=titles))}</p>' if others else ""
-        prompts = "\n".join(map(prompt_html, column.views, _beside(different, number)))
+        prompts = "\n".join(map(prompt_html, column.views, compared))
         lines = [f"{other.title}: {request_line(other.views[0].request)}" for other in others if other.views]
         prompts += "".join(_tag("p", _text(line), class_="about") for line in lines)
         yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>\n"
@@ -206,15 +209,6 @@ def _shown(column: PromptColumn) -> list[object]:
         (view.title, view.prompt, view.shots, view.left_out, view.tokens, view.all_tokens, view.warnings)
         for view in column.views
     ]
-
-
-def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView | None]:
-    """Return what the prompts of a column are compared with: the other of two columns, or the first of more."""
-    other = columns[0] if number else columns[1] if len(columns) == 2 else None
-    views = columns[number].views
-    if other is None or len(other.views) != len(views):
-        return [None] * len(views)
-    return other.views
 
 
 def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
@@ -237,7 +231,7 @@ def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
         _head(view),
         *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
         _legend(bubbles),
-        _tag("div", *shown, *_answer(view), class_="bubbles"),
+        _tag("div", *shown, _answer(view), class_="bubbles"),
         *([_tag("p", _text(line), class_="about")] if (line := request_line(view.request)) else []),
         *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
         *([] if view.all_tokens is None else [_tokens(view.all_tokens)]),
@@ -250,7 +244,7 @@ def _head(view: PromptView) -> str:
     title = [_tag("h4", _text(_title(view.title)))] if view.title else []
     row = say("row {row}, sample {id}", row=view.index, id=view.sample_id)
     facts = _tag("p", _text(f"{row} · {_shots(view)} · {sent}"), class_="about")
-    return "".join([*title, facts, *_length(view)])
+    return "".join([*title, facts, _length(view)])
 
 
 def _title(title: str) -> str:
@@ -273,25 +267,23 @@ def _shots(view: PromptView) -> str:
     return " · ".join(words)
 
 
-def _length(view: PromptView) -> Iterator[str]:
-    """Yield the length of the prompt, and a meter if the model has a limit."""
+def _length(view: PromptView) -> str:
+    """Return the length of the prompt, and a meter if the model has a limit; empty if it is not known."""
     if view.tokens is None:
-        return
+        return ""
     if view.max_seq_len is None:
-        yield _tag("p", counted(view.tokens, "token"), class_="about")
-        return
+        return _tag("p", counted(view.tokens, "token"), class_="about")
     numbers = {"tokens": f"{view.tokens:,}", "limit": f"{view.max_seq_len:,}"}
     words = say("{tokens} of {limit} tokens (max_seq_len)", **numbers)
     over = f" — {say('too long')}" if view.tokens > view.max_seq_len else ""
     limits = {"min": "0", "max": str(view.max_seq_len), "value": str(view.tokens), "high": str(view.max_seq_len * 0.9)}
-    yield _tag("p", _tag("meter", words, aria_label=say("length"), **limits), f" {words}{over}", class_="about")
+    return _tag("p", _tag("meter", words, aria_label=say("length"), **limits), f" {words}{over}", class_="about")
 
 
 def _legend(bubbles: Sequence[Bubble]) -> str:
-    sizes: dict[str, int] = {}
+    sizes: Counter[str] = Counter()
     for span in _spans(bubbles):
-        name = _class_of(span.origin)
-        sizes[name] = sizes.get(name, 0) + len(span.text)
+        sizes[_class_of(span.origin)] += len(span.text)
     words = [
         _tag("span", _tag("span", _origin(name), class_=f"piece {name}"), f" {counted(sizes[name], 'character')}")
         for name in ORIGIN_WORDS
@@ -385,14 +377,12 @@ def _class_of(origin: Origin) -> str:
     return "example" if origin.shot is not None else origin.kind
 
 
-def _answer(view: PromptView) -> Iterator[str]:
-    """Yield the wanted answer, which is not part of the prompt."""
+def _answer(view: PromptView) -> str:
+    """Return the wanted answer, which is not part of the prompt; empty if it is not known."""
     if view.gold is None:
-        return
-    title = say(GOLD_TITLES[view.gold_sent])
-    yield _tag(
-        "div", _tag("p", title, class_="speaker"), _tag("div", _text(str(view.gold)), class_="said"), class_="wanted"
-    )
+        return ""
+    title = _tag("p", say(GOLD_TITLES[view.gold_sent]), class_="speaker")
+    return _tag("div", title, _tag("div", _text(str(view.gold)), class_="said"), class_="wanted")
 
 
 def _warning(warning: PromptWarning) -> str:
