@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
 from ais_prompt.utils import text
@@ -84,6 +83,7 @@ def _table(name: str) -> Mapping[str, str]:
 @cache
 def _read(place: str) -> Mapping[str, str]:
     """Read a table at ``PACKAGE:PATH``."""
-    package, _, path = place.partition(":")
-    table: dict[str, str] = json.loads((files(package) / path).read_text("utf-8"))
+    from ais_prompt.report.web.assets import asset
+
+    table: dict[str, str] = json.loads(asset(place))
     return table

@@ -20,7 +20,7 @@ from ais_prompt.report.web.sample import finite
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
 from ais_prompt.store import RunFolder, read_details, read_head, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked
-from ais_prompt.types import Prediction, SampleScore, Score, TaskFacts
+from ais_prompt.types import Completion, Prediction, SampleScore, Score, TaskFacts
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""
@@ -296,11 +296,6 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
     # Failures and log-likelihoods are no texts: they have no length.
     answers = [completion for completion in prediction.completions if not (completion.failure or completion.likelihood)]
-    known = [count for answer in answers if (count := answer.usage.completion_tokens) is not None]
-    # Turns are sequential; labels and answers to the same prompt are concurrent.
-    times = [completion.seconds for completion in prediction.completions]
-    is_sequential = len(times) > 1 and len(prompts_of(prediction)) > 1
-    seconds = sum(times) if is_sequential else max(times, default=0.0)
     unread = None
     if detail and detail.extracted is None:
         texts = [text for answer in answers if (text := answer.text.strip())]
@@ -313,11 +308,25 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
         "extracted": snippet(detail.extracted if detail else None),
         "unread": snippet(unread),
         "gold": snippet(detail.gold if detail else prediction.gold),
-        "tokens": sum(known) if known and len(known) == len(answers) else None,
-        "characters": sum(len(answer.text) for answer in answers) if answers else None,
-        "seconds": None if failure or not math.isfinite(seconds) else round(seconds, 5),
+        **_measures(prediction, answers),
         "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
         "columns": dict(prediction.columns),
+    }
+
+
+def _measures(prediction: Prediction, answers: Sequence[Completion]) -> dict[str, float | None]:
+    """Return the tokens, characters and seconds of a sample; None for those that are not known.
+
+    Turns are sequential; labels and answers to the same prompt are concurrent.
+    """
+    known = [count for answer in answers if (count := answer.usage.completion_tokens) is not None]
+    times = [completion.seconds for completion in prediction.completions]
+    is_sequential = len(times) > 1 and len(prompts_of(prediction)) > 1
+    seconds = sum(times) if is_sequential else max(times, default=0.0)
+    return {
+        "tokens": sum(known) if known and len(known) == len(answers) else None,
+        "characters": sum(len(answer.text) for answer in answers) if answers else None,
+        "seconds": None if prediction.failed or not math.isfinite(seconds) else round(seconds, 5),
     }
 
 
