@@ -390,34 +390,23 @@ def _marked_part(part: PartSpec, marks: Marks) -> PartSpec:
     return replace(part, args={**part.args, **texts})
 
 
-def _marked(value: Any, where: str, wrap: Wrap) -> Any:
-    """Return a template, section, turn or message with marks in its texts."""
-    if isinstance(value, str):
-        return wrap(value, where, "")
-    if isinstance(value, list | tuple):
-        return [_marked(entry, f"{where}[{number}]", wrap) for number, entry in enumerate(value)]
-    if not isinstance(value, Mapping) or "expand_column" in value:
-        return value
-    if isinstance(role := value.get("role"), str) and not set(SAID).isdisjoint(value):
-        said = {key: _said(value[key], f"{where}.{key}", role, wrap) for key in SAID if key in value}
-        return {**value, **said}
-    return {key: _marked(entry, f"{where}.{key}", wrap) for key, entry in value.items()}
+def _marked(value: Any, where: str, wrap: Wrap, role: str | None = None) -> Any:
+    """Return a template, section, turn or message with marks in its texts.
 
-
-def _said(value: Any, where: str, role: str, wrap: Wrap) -> Any:
-    """Return what a turn says with marks in its texts: a text, a list of texts and token ids, or parts."""
+    With a role it is what a turn says: a text, a list of texts and token ids, or parts.
+    """
     if isinstance(value, str):
-        return wrap(value, where, role)
+        return wrap(value, where, role or "")
     if isinstance(value, list | tuple):
-        return [_said(entry, f"{where}[{number}]", role, wrap) for number, entry in enumerate(value)]
-    if not isinstance(value, Mapping):
+        return [_marked(entry, f"{where}[{number}]", wrap, role) for number, entry in enumerate(value)]
+    if not isinstance(value, Mapping) or (role is None and "expand_column" in value):
         return value
-    if isinstance(value.get("text"), str):  # a part in OpenAI form
-        return {**value, "text": wrap(value["text"], f"{where}.text", role)}
-    return {
-        key: _said(part, f"{where}.{key}", role, wrap) if isinstance(part, Mapping) and key == "text" else part
-        for key, part in value.items()
-    }
+    keys: Iterable[str] = value
+    if role is not None:  # a part in OpenAI form
+        keys = ["text"] if isinstance(value.get("text"), str | Mapping) else []
+    elif isinstance(value.get("role"), str) and not set(SAID).isdisjoint(value):
+        role, keys = value["role"], [key for key in SAID if key in value]
+    return {**value, **{key: _marked(value[key], f"{where}.{key}", wrap, role) for key in keys}}
 
 
 def _marked_meta(spec: ModelSpec, marks: Marks) -> MetaTemplateSpec | None:
@@ -432,7 +421,7 @@ def _marked_meta(spec: ModelSpec, marks: Marks) -> MetaTemplateSpec | None:
         if isinstance(item, str):
             return wrap(item, place, "")
         texts = {
-            key: _said(getattr(item, key), f"{place}.{key}", item.role, wrap) for key in ("begin", "end", "prompt")
+            key: _marked(getattr(item, key), f"{place}.{key}", wrap, item.role) for key in ("begin", "end", "prompt")
         }
         return replace(item, **texts)
 
@@ -446,7 +435,7 @@ def _marked_meta(spec: ModelSpec, marks: Marks) -> MetaTemplateSpec | None:
         begin=_marked(meta.begin, f"{where}.begin", wrap),
         end=_marked(meta.end, f"{where}.end", wrap),
         messages=tuple(
-            ChatMessage(one.role, _said(one.content, f"{where}[{number}].content", one.role, wrap))
+            ChatMessage(one.role, _marked(one.content, f"{where}[{number}].content", wrap, one.role))
             for number, one in enumerate(meta.messages)
         ),
     )
@@ -461,4 +450,4 @@ def _marked_roles(spec: ModelSpec, marks: Marks) -> Mapping[str, Any] | str | No
     def wrap(text: str, place: str, role: str) -> str:
         return marks.wrap(text, Origin("role template", where=place, role=_ROLE_OF.get(role, role)))
 
-    return {role: _said(texts, f"{where}.{role}", role, wrap) for role, texts in table.items()}
+    return {role: _marked(texts, f"{where}.{role}", wrap, role) for role, texts in table.items()}

@@ -306,12 +306,12 @@ def _folded(spans: Sequence[Span], written: str) -> str:
 
 
 def _bubble(bubble: Bubble, view: PromptView) -> str:
-    said = "".join(
-        _folded([piece for piece in pieces if isinstance(piece, Span)], "".join(_piece(one, view) for one in pieces))
-        if folds and not bubble.in_example
-        else "".join(_piece(one, view) for one in pieces)
-        for folds, pieces in ((key, list(group)) for key, group in groupby(bubble.pieces, key=is_in_example))
-    )
+    said = ""
+    for folds, group in groupby(bubble.pieces, key=is_in_example):
+        pieces = list(group)
+        written = "".join(_piece(piece, view) for piece in pieces)
+        spans = [piece for piece in pieces if isinstance(piece, Span)]
+        said += _folded(spans, written) if folds and not bubble.in_example else written
     if bubble.is_format:
         return _tag("div", said, class_="said around")
     speaker, _, other = bubble.role.partition(" as ")
