@@ -7,13 +7,15 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from ais_prompt.engine import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
 from ais_prompt.utils import counted, listed
+
+if TYPE_CHECKING:
+    from ais_prompt.engine import RequestEstimate
 
 logger = logging.getLogger(__name__)
 WINDOW_SECONDS: Final = 10.0
