@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import prompts_of, snippet
@@ -54,7 +54,8 @@ class TaskTotals:
     Attributes:
         task: whose samples they are.
         trouble: why samples are missing; empty if none are.
-        sensitivity, doubt: as in `ShownResults`.
+        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
+        doubt: how many wrong answers contain the gold answer; empty if few do.
         seconds: how long each answer took; samples without one are left out.
         breakdowns: None until the metric of the task is known.
         is_whole: set when all samples are added; breakdowns are left out before, since they take long.
@@ -217,9 +218,14 @@ def samples_of(
 
     The reason why some cannot be read is in ``totals.trouble`` at the end.
     """
-    task = totals.task
+    task, main, details = totals.task, None, InOrder[SampleScore](())
     try:
-        main, totals.sensitivity, totals.doubt, details = results_of(task, folder)
+        if task.scored:
+            results = folder.results(task.model, task.dataset)
+            [main, *_], found, totals.doubt = read_head(results)
+            if found is not None:
+                totals.sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
+            details = InOrder((detail.sample_id, detail) for detail in read_details(results))
         totals.breakdowns = breakdowns = Breakdowns(main.metric if main and main.is_mean else None)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
@@ -250,39 +256,6 @@ class InOrder(Generic[Value]):
                 return None
             self._passed[found[0]] = found[1]
         return self._passed.pop(sample_id)
-
-
-class ShownResults(NamedTuple):
-    """The results file of a task.
-
-    Attributes:
-        score: the main score; None if the task was not scored.
-        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
-        doubt: how many wrong answers contain the gold answer; empty if few do.
-        details: the scores of samples by their ids. Reading them raises a StoreError if the file is broken.
-    """
-
-    score: Score | None
-    sensitivity: Mapping[str, Any] | None
-    doubt: str
-    details: InOrder[SampleScore]
-
-
-def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
-    """Open the results of a task; they are empty if it was not scored.
-
-    Raises:
-        StoreError: the file is not there, or broken.
-    """
-    if not task.scored:
-        return ShownResults(None, None, "", InOrder(()))
-    path = folder.results(task.model, task.dataset)
-    scores, found, doubt = read_head(path)
-    sensitivity = None
-    if found is not None:
-        sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
-    details = InOrder((detail.sample_id, detail) for detail in read_details(path))
-    return ShownResults(scores[0], sensitivity, doubt, details)
 
 
 def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) -> dict[str, Any]:
