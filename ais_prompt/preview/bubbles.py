@@ -11,7 +11,8 @@ from msgspec import Struct
 from ais_prompt.preview.origins import Kind, Origin, Origins, Span
 from ais_prompt.preview.preview import PromptView
 from ais_prompt.preview.prompt_differences import aligned_blocks, lines_of
-from ais_prompt.utils import describe_call, describe_part
+from ais_prompt.types import message_to_json
+from ais_prompt.utils import describe_call, describe_part, shown_content
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
 """What the model's side writes."""
@@ -59,7 +60,7 @@ def bubbles_of(view: PromptView) -> list[Bubble]:
         return _bubbles_of_text(spans)
     origins: Origins = view.origins or tuple(tuple(_unknown_spans(message.content)) for message in prompt)
     bubbles = [
-        Bubble(message.role, list(_pieces(message.content, spans)))
+        Bubble(message.role, list(_pieces(shown_content(message_to_json(message)), spans)))
         for message, spans in zip(prompt, origins, strict=True)
     ]
     for bubble in bubbles:

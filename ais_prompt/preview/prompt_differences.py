@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.types import ChatMessage, Prediction, Prompt, prompt_to_json, prompts_to_json
-from ais_prompt.utils import late, printable, shortened
+from ais_prompt.utils import late, printable, shortened, shown_content
 
 TURN: Final = "\ue2f0"
 """Starts a message: `TURN`, its role, `TEXT` or `PARTS`, its content."""
@@ -370,7 +370,7 @@ def _text(prompt: str | Sequence[Mapping[str, Any]]) -> str:
     """Return the texts of a prompt in the form of `prompt_to_json`; media are left out."""
     if isinstance(prompt, str):
         return prompt
-    contents = [message["content"] for message in prompt]
+    contents = list(map(shown_content, prompt))
     parts = [[{"text": content}] if isinstance(content, str) else content for content in contents]
     return "\n".join(part["text"] for content in parts for part in content if isinstance(part.get("text"), str))
 

@@ -18,7 +18,8 @@ from ais_prompt.preview.origins import BETWEEN_SHOTS, Origin, Origins, Span
 from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList, PromptSection
 from ais_prompt.terminal import print_heading
-from ais_prompt.utils import counted, describe_call, describe_part, printable
+from ais_prompt.types import message_to_json
+from ais_prompt.utils import counted, describe_call, describe_part, printable, shown_content
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""
@@ -142,7 +143,7 @@ def _sent(view: PromptView) -> Iterator[Text]:
         if isinstance(message.content, str):
             yield Text.assemble(label, *(_said(piece, style, marks) for piece in bubble.pieces), (END, "dim"))
         else:
-            yield from _turn(message.role, message.content)
+            yield from _turn(message.role, shown_content(message_to_json(message)))
 
 
 def _said(piece: Piece, style: str, marks: Sequence[str]) -> Text:
@@ -190,7 +191,7 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
                 if piece:
                     yield from _turn("text", piece)
             else:
-                said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
+                said = shown_content(piece) or next((piece[key] for key in ("prompt_mm", "prompt") if key in piece), "")
                 yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
 
 

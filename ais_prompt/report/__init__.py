@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         sample_rows,
         samples_table,
         scores_table,
-        text_of_content,
+        text_of_message,
         to_pandas,
     )
     from ais_prompt.report.summary import (

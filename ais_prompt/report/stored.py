@@ -39,6 +39,7 @@ from ais_prompt.types import (
     prompt_to_json,
     prompts_to_json,
 )
+from ais_prompt.utils import describe_call, shown_content
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +112,7 @@ class StoredSample(Struct, frozen=True):
 
     def question(self) -> str:
         """Return the texts of the last prompt as one text."""
-        return "\n".join(text_of_content(message["content"]) for message in self.messages())
+        return "\n".join(map(text_of_message, self.messages()))
 
 
 class StoredTask(Struct, frozen=True):
@@ -230,11 +231,12 @@ def read_samples(task: TaskSpec, folder: RunFolder) -> Iterator[StoredSample]:
         yield StoredSample(prediction, scores.get(prediction.sample_id))
 
 
-def text_of_content(content: Any) -> str:
-    """Return the text of a message's content; of parts, their texts."""
+def text_of_message(message: Mapping[str, Any]) -> str:
+    """Return the text of a message in the form of `message_to_json`; of parts, their texts and calls."""
+    content = shown_content(message)
     if isinstance(content, str):
         return content
-    return "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in content)
+    return "\n".join(str(part.get("text", describe_call(part) or f"[{part.get('type')}]")) for part in content)
 
 
 def scores_table(rows: Sequence[Row]) -> pa.Table:

@@ -42,6 +42,7 @@ from ais_prompt.utils import (
     describe_part,
     local_file,
     open_regular,
+    shown_content,
     source_of,
 )
 
@@ -192,7 +193,7 @@ def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
         return lines.add(prompt)
     messages = []
     for message in prompt:
-        content = message["content"]
+        content = shown_content(message)
         parts = [{"text": lines.add(content)}] if isinstance(content, str) else [_part(part, lines) for part in content]
         messages.append({"role": message["role"], "parts": parts})
     return messages
