@@ -171,8 +171,8 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 
 EXPORTERS: Final[dict[str, str]] = {
-    "csv": "ais_prompt.report.frames:write_csv",
-    "parquet": "ais_prompt.report.frames:write_parquet",
+    "csv": "ais_prompt.report.stored:write_csv",
+    "parquet": "ais_prompt.report.stored:write_parquet",
     **all_of("exporters"),
 }
 """Format of exported results → the function that writes it: takes `StoredResults` and a folder, returns the files."""

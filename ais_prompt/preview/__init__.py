@@ -15,9 +15,7 @@ if TYPE_CHECKING:
         is_in_example,
         mark_changes,
     )
-    from ais_prompt.preview.change_titles import changes_title, readable
-    from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-    from ais_prompt.preview.origins import Origins, find_origins
+    from ais_prompt.preview.origins import BETWEEN_SHOTS, Origin, Origins, Span, find_origins
     from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, preview_sample, previews, request_line
     from ais_prompt.preview.prompt_differences import (
         LEAST_ALIKE,
@@ -27,14 +25,20 @@ if TYPE_CHECKING:
         TaskPrompts,
         aligned_blocks,
         changed_words,
+        changes_title,
         compact_digest,
         hunks,
         lines_of,
         messages_of_text,
         prompt_of_text,
+        prompts_of,
+        question_text,
+        questions,
+        readable,
+        snippet,
         text_of_prompt,
+        text_or_json,
     )
-    from ais_prompt.preview.question_lines import prompts_of, question_text, questions, snippet, text_or_json
     from ais_prompt.preview.run_prompts import (
         align,
         kept_prompts,

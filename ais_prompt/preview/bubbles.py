@@ -8,11 +8,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins
+from ais_prompt.preview.origins import Kind, Origin, Origins, Span
 from ais_prompt.preview.preview import PromptView
 from ais_prompt.preview.prompt_differences import aligned_blocks, lines_of
-from ais_prompt.utils import describe_call, describe_part
+from ais_prompt.types import message_to_json
+from ais_prompt.utils import describe_call, describe_part, shown_content
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
 """What the model's side writes."""
@@ -60,11 +60,13 @@ def bubbles_of(view: PromptView) -> list[Bubble]:
         return _bubbles_of_text(spans)
     origins: Origins = view.origins or tuple(tuple(_unknown_spans(message.content)) for message in prompt)
     bubbles = [
-        Bubble(message.role, list(_pieces(message.content, spans)))
+        Bubble(message.role, list(_pieces(shown_content(message_to_json(message)), spans)))
         for message, spans in zip(prompt, origins, strict=True)
     ]
     for bubble in bubbles:
-        bubble.in_example = bool(bubble.pieces) and all(map(_is_of_example, bubble.pieces))
+        bubble.in_example = bool(bubble.pieces) and all(
+            is_in_example(one) or not _is_said(one) for one in bubble.pieces
+        )
     return bubbles
 
 
@@ -112,10 +114,6 @@ def _split(span: Span, at: int, ends: Sequence[tuple[int, bool]]) -> Iterator[Sp
 def is_in_example(piece: Piece) -> bool:
     """Return whether a piece belongs to an in-context example."""
     return isinstance(piece, Span) and piece.origin.shot is not None
-
-
-def _is_of_example(piece: Piece) -> bool:
-    return is_in_example(piece) or (isinstance(piece, Span) and piece.origin.kind in FORMAT_KINDS)
 
 
 def _unknown_spans(content: Any) -> Iterator[Span]:

@@ -138,6 +138,7 @@ def preview_sample(
         request = request_of(task, sample, shots)
         pieces = [one or () for one in find_origins(task, sample, shots, seen)] if origins else [None] * len(seen)
         for probe, spans in zip(found, pieces, strict=True):
+            paths = dict.fromkeys(span.origin.where for text in spans or () for span in text if span.origin.where)
             yield PromptView(
                 model=task.spec.model.abbr,
                 dataset=task.spec.dataset.abbr,
@@ -158,16 +159,11 @@ def preview_sample(
                 gold_sent="all" if shows_gold(probe) else probe.seen.gold,
                 max_seq_len=model.max_seq_len,
                 request=request,
-                places={where: place(where) for where in _paths(spans or ())},
+                places={where: place(where) for where in paths},
                 base_model=task.spec.columns.base_model,
                 base_dataset=task.spec.columns.base_dataset,
                 variant=task.spec.title,
             )
-
-
-def _paths(origins: Origins) -> list[str]:
-    """Return the config paths of origins, each once."""
-    return list(dict.fromkeys(span.origin.where for spans in origins for span in spans if span.origin.where))
 
 
 def _tokens(model: Model, prompt: Prompt) -> int | None:

@@ -1,8 +1,10 @@
-"""Prompts as texts, and the places where two of them differ.
+"""Prompts as texts, the places where two of them differ, and these in words: "newline added before `A:`".
 
 A prompt made of messages becomes one text, so that differences and digests are always those of texts. A mark with its
 role begins each message. The marks are characters of Unicode's private use, which ordinary texts do not contain.
 Texts are aligned line by line and word by word.
+
+The question of a sample is where its prompt differs from those of its neighbours.
 """
 
 from __future__ import annotations
@@ -10,16 +12,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils import late
+from ais_prompt.types import ChatMessage, Prediction, Prompt, prompt_to_json, prompts_to_json
+from ais_prompt.utils import late, printable, shortened, shown_content
 
 TURN: Final = "\ue2f0"
 """Starts a message: `TURN`, its role, `TEXT` or `PARTS`, its content."""
@@ -54,6 +57,25 @@ Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What determines prompts: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
 DIGEST_BYTES: Final = 6
 """48 bits: short, and safe for any dataset, as a changed prompt keeps its digest once in 2.8e14 times."""
+
+_LONGEST_LITERAL: Final = 40
+_LONGEST_PLACE: Final = 24
+_MOST_CHANGES: Final = 3
+_BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
+
+SNIPPET: Final = 120
+"""Maximum number of characters of a text in one line."""
+_LABEL: Final = re.compile(r"\s*([^\s:：.]+( [^\s:：.]+)?[:：.]|\S+)")
+"""How a line begins: ``Question:``, ``Question 3:``, ``A.``, or its first word."""
+_MARKER: Final = re.compile(
+    r"((?:<[|｜][^<>|｜\n]{1,40}[|｜]?>|<[^<>|｜\n]{1,40}[|｜]>|</?s>|<[be]os>"
+    r"|<(?:start|end)_of_turn>|<extra_id_\d+>|\[/?INST\])"
+    r"(?:\s{0,2}(?:system|developer|user|assistant|model|tool)(?=\s*(?:\n|<|$)))?)",
+    re.IGNORECASE,
+)
+"""A special token of a chat template, with the role that follows it, as in ``<|im_start|>user`` and ``[INST]``."""
+_OF_ANSWER: Final = re.compile(r"assistant|model|/INST", re.IGNORECASE)
+"""Such a marker before an answer of the model."""
 
 
 class Hunk(Struct, frozen=True):
@@ -122,13 +144,15 @@ def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequ
     if max(len(old), len(new)) > _MOST_ALIGNED:
         yield old, new
     else:
+        from difflib import SequenceMatcher  # a run that reads questions compares no words
+
         for _, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
             yield old[i:j], new[k:m]
     yield before[len(before) - tail :], after[len(after) - tail :]
 
 
-def common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many characters, words or lines are equal at the beginning."""
+def common_length(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """Return how many characters, words, lines or messages are equal at the beginning."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
 
 
@@ -222,3 +246,151 @@ def compact_digest(text: str) -> str:
     # Real data can contain lone surrogates; they must not break the digest.
     content = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return base64.urlsafe_b64encode(content[:DIGEST_BYTES]).decode()
+
+
+def changes_title(changes: Sequence[Hunk]) -> str:
+    """Describe the first changes of a prompt, and count the others; an equal change in several places is one."""
+    # Of several places the last is named: in a few-shot prompt it is in the question, not in an example.
+    last = {(change.old, change.new): change for change in changes}
+    titles = list(dict.fromkeys(map(_change, last.values())))
+    more = len(titles) - _MOST_CHANGES
+    return "; ".join(titles[:_MOST_CHANGES]) + (f"; {more} more change{'s' * (more > 1)}" if more > 0 else "")
+
+
+def readable(text: str) -> str:
+    """Return the text with roles in place of marks, fit for a terminal; each message starts on a new line."""
+    shown = MARK.sub(lambda mark: f"\n[{mark[0][1:-1]}] ", text.replace(START, "").replace(END, ""))
+    begins_with_role = text.lstrip(START).startswith(TURN)
+    return printable(shown.removeprefix("\n") if begins_with_role else shown)
+
+
+def _change(hunk: Hunk) -> str:
+    if hunk.old and hunk.new:
+        return f"{_literal(hunk.old)} → {_literal(hunk.new)}"
+    verb = "removed" if hunk.old else "added"
+    return f"{_literal(hunk.old or hunk.new)} {verb} {_place(hunk)}".rstrip()
+
+
+def _literal(text: str) -> str:
+    text = text.strip(START + END)
+    if text and not text.strip() and len(set(text)) == 1 and text[0] in _BLANKS:
+        return _BLANKS[text[0]] if len(text) == 1 else f"{len(text)} {_BLANKS[text[0]]}s"
+    return f"`{_one_line(text, _LONGEST_LITERAL)}`"
+
+
+def _place(hunk: Hunk) -> str:
+    if hunk.right.startswith(END):
+        return "at the end"
+    if hunk.left.endswith(START):
+        return "at the beginning"
+    behind = _one_line(readable(hunk.right).strip().partition("\n")[0].strip(), _LONGEST_PLACE)
+    if behind:
+        return f"before `{behind}`"
+    before = _one_line(hunk.left.rstrip().rpartition("\n")[2][-_LONGEST_PLACE:], _LONGEST_PLACE)
+    return f"after `{before}`" if before else ""
+
+
+def _one_line(text: str, longest: int) -> str:
+    return shortened(readable(text).replace("\n", "⏎"), longest)
+
+
+def questions(predictions: Sequence[Prediction]) -> list[str]:
+    """Return the beginning of each question: where the prompt begins to differ from that of its neighbour.
+
+    The text before that is the same for all: instructions, and often the in-context examples. Examples that each
+    question has for itself are left out.
+    """
+    asked = [_without_examples(prediction) for prediction in predictions]
+    neighbours = [asked[number - 1 if number else min(1, len(asked) - 1)] for number in range(len(asked))]
+    return [snippet("\n".join(_between(*pair))) or "" for pair in zip(asked, neighbours, strict=True)]
+
+
+def question_text(prompts: Any, before: Any = None) -> str:
+    """Return the part of a prompt that differs from that of the sample before, whole.
+
+    Args:
+        prompts, before: in the form of `prompts_to_json`; None if there is no sample before.
+    """
+    found, others = _each(prompts), [] if before is None else _each(before)
+    if len(found) == len(others) == 1 and isinstance(found[0], list) and isinstance(others[0], list):
+        # Examples that are the same message for message need not be compared line by line.
+        same = min(common_length(found[0], others[0]), len(found[0]) - 1)
+        found, others = ([one[0][same:]] for one in (found, others))
+    text = "\n".join(map(_text, found))
+    return "\n".join(_between(text.split("\n"), "\n".join(map(_text, others)).split("\n"))) if others else text
+
+
+def prompts_of(prediction: Prediction) -> list[Any]:
+    """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
+    return _each(prompts_to_json(prediction.origin_prompt))
+
+
+def _each(prompts: Any) -> list[Any]:
+    return [prompts] if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts) else prompts
+
+
+def _without_examples(prediction: Prediction) -> list[str]:
+    """Return the lines of the question: from the last line that begins as each example does (``Question:``).
+
+    They are lines of the first prompt, or of its last message.
+    """
+    prompt: Any = prediction.origin_prompt
+    if not isinstance(prompt, str) and prompt and not isinstance(prompt[0], ChatMessage):
+        prompt = prompt[0]
+    if isinstance(prompt, str):
+        text = _last_asked(prompt)
+    else:
+        last = prompt[-1].content if prompt else ""
+        text = last if isinstance(last, str) else _text(prompt_to_json(prompt[-1:]))
+    lines = text.split("\n")
+    if not prediction.shots_used:
+        return lines
+    labels = [re.sub(r"\d+", "0", found[0]) if (found := _LABEL.match(line)) else "" for line in lines]
+    uses = Counter(labels)
+    first = next((label for label in labels if label and uses[label] > prediction.shots_used), None)
+    if first is None:
+        return lines
+    return lines[len(lines) - 1 - labels[::-1].index(first) :]
+
+
+def _last_asked(prompt: str) -> str:
+    """Return the last message that is no answer, of a text that a chat template made; any other text as it is."""
+    asked, markers = prompt, ""
+    for place, piece in enumerate(_MARKER.split(prompt)):
+        if place % 2:
+            markers += piece
+        elif piece.strip():
+            if place and not _OF_ANSWER.search(markers):
+                asked = piece.strip()
+            markers = ""
+    return asked
+
+
+def _text(prompt: str | Sequence[Mapping[str, Any]]) -> str:
+    """Return the texts of a prompt in the form of `prompt_to_json`; media are left out."""
+    if isinstance(prompt, str):
+        return prompt
+    contents = list(map(shown_content, prompt))
+    parts = [[{"text": content}] if isinstance(content, str) else content for content in contents]
+    return "\n".join(part["text"] for content in parts for part in content if isinstance(part.get("text"), str))
+
+
+def _between(lines: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    """The lines between those that both begin with and those that both end with; all of them if none is left."""
+    start = common_length(lines, others)
+    end = common_length(lines[start:][::-1], others[start:][::-1])
+    return lines[start : len(lines) - end] or lines
+
+
+def snippet(value: Any) -> str | None:
+    """Return a value as one short line; None if there is no value."""
+    if value is None:
+        return None
+    items = value if isinstance(value, list) else [value]
+    text = " · ".join("–" if item is None else text_or_json(item) for item in items)
+    return " ".join(text[: 4 * SNIPPET].split())[:SNIPPET]
+
+
+def text_or_json(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -21,10 +21,9 @@ from msgspec import Struct, convert, field
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
-from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins, unmarked
+from ais_prompt.preview.origins import Origin, Origins, Span, unmarked
 from ais_prompt.preview.preview import GoldSent, PromptView, preview_sample
-from ais_prompt.preview.question_lines import prompts_of
+from ais_prompt.preview.prompt_differences import prompts_of
 from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import Prediction, Prompt, prompt_from_json, prompt_to_json
 from ais_prompt.utils import decode_own, encode, prompt_texts, read_regular
@@ -57,13 +56,17 @@ def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
 def _first_prompts(task: Task) -> list[dict[str, Any]]:
     try:
         views = list(preview_sample(task, 1, origins=True, hub=False))
-        has_empty = any(any(map(_is_empty, sample.fields.values())) for sample in task.data.test[:1])
+        has_empty = any(
+            value is None or (isinstance(value, str | Sequence | Mapping) and not str(value or "").strip())
+            for sample in task.data.test[:1]
+            for value in sample.fields.values()
+        )
     except Exception:  # answers must not be lost because of the report
         logger.info("%s: its prompts are not in the report", task.name, exc_info=True)
         return []
     finally:
         task.release()
-    fits = all(_length(view) <= MOST_BYTES for view in views)
+    fits = all(len(encode(prompt_to_json(view.prompt))) <= MOST_BYTES for view in views)  # media in base64 included
     return [{**view.to_json(), "has_empty": has_empty} for view in views] if fits else []
 
 
@@ -76,10 +79,6 @@ def kept_prompts(folder: RunFolder, model: str, dataset: str) -> list[PromptView
     found = [view for view, has_empty in stored_prompts(folder) if not has_empty and view.dataset == dataset]
     nearest = model if any(view.model == model for view in found) else next((view.model for view in found), model)
     return [view for view in found if view.model == nearest]
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str | Sequence | Mapping) and not str(value or "").strip())
 
 
 def stored_prompts(folder: RunFolder) -> list[tuple[PromptView, bool]]:
@@ -98,27 +97,6 @@ def _file(folder: RunFolder) -> Path:
     return folder.view / "prompts.json"
 
 
-def _length(view: PromptView) -> int:
-    """Return the length of a prompt as JSON, media in base64 included."""
-    return len(encode(prompt_to_json(view.prompt)))
-
-
-class _StoredSpan(Struct):
-    text: str
-    kind: Kind
-    column: str = ""
-    shot: int | None = None
-    where: str = ""
-    role: str = ""
-
-
-class _StoredWarning(Struct):
-    what: str
-    where: str
-    fix: str
-    mark: str = ""
-
-
 class _StoredPrompt(Struct):
     """What of `PromptView.to_json` is shown."""
 
@@ -134,8 +112,8 @@ class _StoredPrompt(Struct):
     gold_sent: GoldSent
     tokens: int | None
     max_seq_len: int | None
-    warnings: list[_StoredWarning]
-    origins: list[list[_StoredSpan]] = field(default_factory=list)
+    warnings: list[MisspeltPlaceholder]  # of any kind: another one has no mark
+    origins: list[list[dict[str, Any]]] = field(default_factory=list)
     places: Mapping[str, str] = field(default_factory=dict)
     has_empty: bool = True
     request: Mapping[str, Any] = field(default_factory=dict)
@@ -158,9 +136,16 @@ def _view(stored: _StoredPrompt) -> PromptView:
         shots=tuple(stored.shots),
         gold=stored.gold,
         tokens=stored.tokens,
-        warnings=tuple(map(_warning, stored.warnings)),
+        warnings=tuple(
+            MisspeltPlaceholder(one.what, one.where, one.fix, one.mark)
+            if one.mark
+            else PromptWarning(one.what, one.where, one.fix)
+            for one in stored.warnings
+        ),
         left_out=stored.left_out,
-        origins=tuple(tuple(map(_span, spans)) for spans in stored.origins),
+        origins=tuple(
+            tuple(Span(convert(one["text"], str), convert(one, Origin)) for one in spans) for spans in stored.origins
+        ),
         gold_sent=stored.gold_sent,
         max_seq_len=stored.max_seq_len,
         places=stored.places,
@@ -169,16 +154,6 @@ def _view(stored: _StoredPrompt) -> PromptView:
     if view.origins and prompt_texts(view.prompt) != unmarked(view.origins):
         raise ValueError("the origins are not those of the prompt")
     return view
-
-
-def _span(stored: _StoredSpan) -> Span:
-    return Span(stored.text, Origin(stored.kind, stored.column, stored.shot, stored.where, stored.role))
-
-
-def _warning(stored: _StoredWarning) -> PromptWarning:
-    if stored.mark:
-        return MisspeltPlaceholder(stored.what, stored.where, stored.fix, stored.mark)
-    return PromptWarning(stored.what, stored.where, stored.fix)
 
 
 def traced_views(
@@ -192,7 +167,10 @@ def traced_views(
         known: the prompts of another sample of the task, from `kept_prompts`.
     """
     for number, (name, prompt) in enumerate(_prompts(prediction)):
-        like = _comparable(known, number, is_turn=not prediction.labels)
+        like = known[number] if number < len(known) else None
+        # In what is known of later turns, golds take the place of the model's answers, unless golds are sent.
+        if like and number and not prediction.labels and like.gold_sent != "earlier turns":
+            like = None
         origins = traced_origins(prompt, like) if like else ()
         if like is None or not origins:
             yield None
@@ -212,16 +190,6 @@ def traced_views(
             gold_sent=like.gold_sent,
             places=like.places,
         )
-
-
-def _comparable(known: Sequence[PromptView], number: int, *, is_turn: bool) -> PromptView | None:
-    """Return the prompt that another one with this number can be compared with; None if there is none.
-
-    In what is known of later turns, golds take the place of the model's answers, unless golds are sent.
-    """
-    if number >= len(known) or (is_turn and number > 0 and known[number].gold_sent != "earlier turns"):
-        return None
-    return known[number]
 
 
 def _prompts(prediction: Prediction) -> Iterator[tuple[str, Prompt]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import Any, Final
 
@@ -14,12 +14,12 @@ from rich.text import Text
 
 from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
-from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-from ais_prompt.preview.origins import Origins
+from ais_prompt.preview.origins import BETWEEN_SHOTS, Origin, Origins, Span
 from ais_prompt.preview.preview import GOLD_TITLES, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList, PromptSection
 from ais_prompt.terminal import print_heading
-from ais_prompt.utils import counted, describe_call, describe_part, printable
+from ais_prompt.types import message_to_json
+from ais_prompt.utils import counted, describe_call, describe_part, printable, shown_content
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""
@@ -60,7 +60,11 @@ def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool
             _print_warning(mistake, console, "bold yellow")
     prompts = [list(_prompt(view, colours=console.color_system is not None, origins=origins)) for view in views]
     if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
-        console.print(_side_by_side(views, prompts))
+        table = Table(box=box.MINIMAL, show_edge=False, expand=True, header_style="bold")
+        for view in views:
+            table.add_column(Text(printable(view.title)), ratio=1)
+        table.add_row(*(Group(*map(_Folded, lines)) for lines in prompts))
+        console.print(table)
     else:
         for view, lines in zip(views, prompts, strict=True):
             if view.title:
@@ -69,8 +73,8 @@ def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool
     if line := request_line(first.request):
         _print_lines((_title("Request"), Text(printable(line), "dim")), console)
     if first.gold is not None:
-        style = "dim" if {view.gold_sent for view in views} == {"none"} else ""
         sent = {view.gold_sent for view in views}
+        style = "dim" if sent == {"none"} else ""
         title = next(title for use, title in GOLD_TITLES.items() if use in sent)
         _print_lines((_title(title), _whole(str(first.gold), style)), console)
     for warning in warnings:
@@ -81,14 +85,6 @@ def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool
 
 def _print_warning(warning: PromptWarning, console: Console, style: str) -> None:
     console.print(Text(printable(f"Warning: {warning}"), style=style), soft_wrap=not console.is_terminal)
-
-
-def _side_by_side(views: Sequence[PromptView], prompts: Sequence[Sequence[Text]]) -> Table:
-    table = Table(box=box.MINIMAL, show_edge=False, expand=True, header_style="bold")
-    for view in views:
-        table.add_column(Text(printable(view.title)), ratio=1)
-    table.add_row(*(Group(*map(_Folded, lines)) for lines in prompts))
-    return table
 
 
 class _Folded:
@@ -118,7 +114,10 @@ def _prompt(view: PromptView, *, colours: bool, origins: bool) -> Iterator[Text]
     ):
         yield _title("Who says what")
         yield from _dialogue(view.filled)
-    yield _title(f"As sent: {_sent_as(view)}{_length(view)}")
+    length = "" if view.tokens is None else f", {counted(view.tokens, 'token')}"
+    if view.tokens is not None and view.max_seq_len is not None:
+        length = f", {view.tokens:,} of {view.max_seq_len:,} tokens"
+    yield _title(f"As sent: {'one text' if isinstance(view.prompt, str) else 'messages'}{length}")
     if origins and view.origins:
         yield from _by_origin(view, view.origins, colours=colours)
     else:
@@ -128,19 +127,6 @@ def _prompt(view: PromptView, *, colours: bool, origins: bool) -> Iterator[Text]
     if view.all_tokens is not None:
         yield _title("Tokens")
         yield tokens_line(view.all_tokens)
-
-
-def _sent_as(view: PromptView) -> str:
-    return "one text" if isinstance(view.prompt, str) else "messages"
-
-
-def _length(view: PromptView) -> str:
-    """Return the number of tokens, beside the limit of the model; empty if it is not known."""
-    if view.tokens is None:
-        return ""
-    if view.max_seq_len is None:
-        return f", {counted(view.tokens, 'token')}"
-    return f", {view.tokens:,} of {view.max_seq_len:,} tokens"
 
 
 def _sent(view: PromptView) -> Iterator[Text]:
@@ -157,7 +143,7 @@ def _sent(view: PromptView) -> Iterator[Text]:
         if isinstance(message.content, str):
             yield Text.assemble(label, *(_said(piece, style, marks) for piece in bubble.pieces), (END, "dim"))
         else:
-            yield from _turn(message.role, message.content)
+            yield from _turn(message.role, shown_content(message_to_json(message)))
 
 
 def _said(piece: Piece, style: str, marks: Sequence[str]) -> Text:
@@ -205,7 +191,7 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
                 if piece:
                     yield from _turn("text", piece)
             else:
-                said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
+                said = shown_content(piece) or next((piece[key] for key in ("prompt_mm", "prompt") if key in piece), "")
                 yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
 
 
@@ -218,7 +204,10 @@ def _turn(role: str, said: Any, fallback: Any = None) -> Iterator[Text]:
         return
     yield label
     for part in said:
-        yield Text("  ") + _part(part, style)
+        if described := describe_part(part) or describe_call(part):
+            yield Text("  ").append(f"⟨{printable(described)}⟩", style=f"bold {style}")
+        else:
+            yield Text("  ") + _whole(part["text"] if isinstance(part.get("text"), str) else str(part), style)
 
 
 def _role_style(role: str) -> str:
@@ -228,12 +217,6 @@ def _role_style(role: str) -> str:
 
 def _label(name: str, style: str) -> Text:
     return Text.assemble((f"[{printable(name)}] ", f"bold {style}"))
-
-
-def _part(part: Mapping[str, Any], style: str) -> Text:
-    if described := describe_part(part) or describe_call(part):
-        return Text(f"⟨{printable(described)}⟩", style=f"bold {style}")
-    return _whole(part["text"] if isinstance(part.get("text"), str) else str(part), style)
 
 
 def _whole(text: str, style: str = "") -> Text:

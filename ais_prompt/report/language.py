@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
 from ais_prompt.utils import text
@@ -55,25 +54,26 @@ def hint_in_language(hint: str) -> str:
 
     Only whole hints are looked up: names of data in a line may be words of a table.
     """
-    return hint if label_language() == "en" else "\n".join(map(_line_in_language, hint.split("\n")))
-
-
-def _line_in_language(line: str) -> str:
+    if label_language() == "en":
+        return hint
     from rich.cells import cell_len
 
     words = _read(f"ais_prompt.report:hints_{label_language()}.json")
-    shown, column = "", 0
-    for piece in _GAP.split(line):
-        column += len(piece)
-        shown += words.get(piece, piece)
-        if piece.isspace():
-            shown += " " * (column - cell_len(shown))
-    return shown
+    lines = []
+    for line in hint.split("\n"):
+        shown, column = "", 0
+        for piece in _GAP.split(line):
+            column += len(piece)
+            shown += words.get(piece, piece)
+            if piece.isspace():
+                shown += " " * (column - cell_len(shown))
+        lines.append(shown)
+    return "\n".join(lines)
 
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
-    from ais_prompt.report.web.further import tab_assets
+    from ais_prompt.report.web.assets import tab_assets
 
     shipped = (f"ais_prompt.report:{name}.json", f"ais_prompt.report.web:assets/{name}.json")
     places = [*shipped, *(asset for asset in tab_assets(".json") if asset.endswith(f"/{name}.json"))]
@@ -83,6 +83,7 @@ def _table(name: str) -> Mapping[str, str]:
 @cache
 def _read(place: str) -> Mapping[str, str]:
     """Read a table at ``PACKAGE:PATH``."""
-    package, _, path = place.partition(":")
-    table: dict[str, str] = json.loads((files(package) / path).read_text("utf-8"))
+    from ais_prompt.report.web.assets import asset
+
+    table: dict[str, str] = json.loads(asset(place))
     return table

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
@@ -56,25 +56,20 @@ class RunProgress:
         """
         tally = Tally(name, total, done, self.note, is_alone=self._tally.tasks <= 1)
         self._tally.begin(tally)
+        bar = self._board.task(tally) if self._board else _notebook_bar(tally) if in_notebook() else nullcontext()
         try:
-            with self._bar(tally):
+            with bar:
                 yield tally
         finally:
             self._tally.end(tally)
-            if not self._tally.has_many and (
-                tally.done or not total
-            ):  # the end of the command says why nothing was done
+            # The end of the command says why nothing was done.
+            if not self._tally.has_many and (tally.done or not total):
                 self.print(tally.last_line())
 
     def close(self) -> None:
         """Print the outcomes of the models of many tasks, and how many notes were not printed."""
         for line in (*self._alike.more(), *(self._tally.last_lines() if self._tally.has_many else ())):
             self.print(line)
-
-    def _bar(self, tally: Tally) -> AbstractContextManager[None]:
-        if self._board:
-            return self._board.task(tally)
-        return _notebook_bar(tally) if in_notebook() else nullcontext()
 
     def skip(self, name: str) -> None:
         """Leave out a task that cannot begin."""

@@ -14,12 +14,11 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.score_lines import print_score_lines
 from ais_prompt.report.score_notes import NAMED, summary_notes, worst_notes
+from ais_prompt.report.score_table import print_matrix, print_score_lines
 from ais_prompt.scoring import Row, TaskOutcome, bare, cell, models_of, pivot, span, value
 from ais_prompt.store import replacing, write_json_atomic
-from ais_prompt.terminal import Cell, Column, print_table
+from ais_prompt.terminal import Column, print_table
 from ais_prompt.types import STATUSES, Speed, Times
 from ais_prompt.utils import encode, printable
 
@@ -28,25 +27,8 @@ WIDEST: Final = 100_000
 """Columns of a file, whose tables are not fitted to a screen."""
 LONG_HEADER = ("dataset", "model", "metric", "score", "stderr", "95 %", "bounds", "n", *STATUSES)
 """Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
-_COLUMNS = {
-    "requests": Column("requests"),
-    "requests/s": Column("requests/s"),
-    "tokens/s": Column("tokens out/s"),
-    "p50": Column("latency p50 s"),
-    "p90": Column("p90"),
-    "p99": Column("p99"),
-    "first p50": Column("1st token p50 s"),
-    "first p90": Column("p90"),
-    "first p99": Column("p99"),
-    "token": Column("a token ms"),
-    "at once": Column("in flight"),
-    "waited": Column("waited p50 s"),
-    "waited p99": Column("p99"),
-}
 _INDENT: Final = 4
 """Of the further lines of a note."""
-_ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
-_ONLY_LIMITED = ("waited", "waited p99")
 # https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
 _FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 _NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
@@ -64,7 +46,14 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
     Raises:
         StoreError: a file cannot be written.
     """
-    texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
+    values = [row.to_json() for row in rows]
+    shown = [{name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in values]
+    texts = {
+        "txt": _plain(chosen),
+        "csv": csv_lines(COLUMNS, shown),
+        "md": to_markdown(chosen),
+        "json": encode(values, indent=2).decode(),
+    }
     for ending, text in texts.items():
         path = folder / f"summary.{ending}"
         # A lone surrogate has no bytes in UTF-8; JSON reads the escape back as it was.
@@ -76,12 +65,21 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
 
 
 def _plain(rows: Sequence[Row]) -> str:
+    """Return everything as text: models side by side, all columns, all notes."""
     stream = io.StringIO()
     # Ignore terminals, notebooks and the settings of the environment for colours: this is a file.
     console = Console(
         file=stream, width=WIDEST, color_system=None, force_terminal=False, force_jupyter=False, _environ={}
     )
-    _print_all(rows, console)
+    tables = _tables(rows, with_bounds=any(row.unscored for row in rows))
+    for number, (texts, titles, lines) in enumerate(tables):
+        if number:
+            console.print()
+        columns = [Column(title, place < texts, place >= texts) for place, title in enumerate(titles)]
+        print_table(columns, lines, console)
+    said = summary_notes(rows, starred=len(tables) > 1)
+    for note in ["", *said] if said else []:
+        console.print(Text(printable(note)), soft_wrap=True)
     return stream.getvalue()
 
 
@@ -90,8 +88,8 @@ def print_summary(
 ) -> None:
     """Print the scores and the worst notes, in lines that fit into the console.
 
-    One model or one dataset has a line for each score (`ais_prompt.report.score_lines`). Else models are side by side
-    (`ais_prompt.report.matrix`).
+    One model or one dataset has a line for each score (`ais_prompt.report.score_table`). Else models are side by side
+    (`ais_prompt.report.score_table`).
 
     Args:
         rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.
@@ -117,23 +115,18 @@ def print_summary(
             console.print(Text(" " * _INDENT) + line)
 
 
-def _print_all(rows: Sequence[Row], console: Console) -> None:
-    """Print everything to a file: models side by side, all columns, all notes."""
-    models = models_of(rows)
-    if len(models) > 1:
-        names = [Column(name, is_name=True, right=False) for name in ("dataset", "metric")]
-        lines: list[list[Cell]] = [
-            [line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)
-        ]
-        print_table([*names, Column("n"), *map(Column, models)], lines, console)
-        console.print()
-    titles = [name for name in LONG_HEADER if name != "bounds" or any(row.unscored for row in rows)]
-    cells = [dict(zip(LONG_HEADER, long_cells(row), strict=True)) for row in rows]
-    columns = [Column(name, name in LONG_HEADER[:3], name not in LONG_HEADER[:3]) for name in titles]
-    print_table(columns, [[row[name] for name in titles] for row in cells], console)
-    said = summary_notes(rows, starred=len(models) > 1)
-    for note in ["", *said] if said else []:
-        console.print(Text(printable(note)), soft_wrap=True)
+def _tables(rows: Sequence[Row], *, with_bounds: bool = True) -> list[tuple[int, list[str], list[list[str]]]]:
+    """Return several models side by side, and a line for each row.
+
+    Each table has the number of columns of texts, which are before those of numbers, its titles and its lines.
+    """
+    places = [place for place, title in enumerate(LONG_HEADER) if with_bounds or title != "bounds"]
+    cells = map(long_cells, rows)
+    tables = [(3, [LONG_HEADER[place] for place in places], [[line[place] for place in places] for line in cells])]
+    if len(models := models_of(rows)) > 1:
+        beside = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
+        tables.insert(0, (2, ["dataset", "metric", "n", *models], beside))
+    return tables
 
 
 def long_cells(row: Row) -> list[str]:
@@ -152,40 +145,15 @@ def long_cells(row: Row) -> list[str]:
     ]
 
 
-def to_csv(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header; unknown values are empty."""
-    shown = (
-        {name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.to_json().items()}
-        for row in rows
-    )
-    return csv_lines(COLUMNS, shown)
-
-
-def to_json(rows: Sequence[Row]) -> str:
-    """Return the rows as a JSON list of objects; unknown values are null."""
-    return encode([row.to_json() for row in rows], indent=2).decode()
-
-
 def to_markdown(rows: Sequence[Row]) -> str:
     """Return tables for GitHub, with several models side by side, and the notes below."""
-    tables = []
-    if len(models := models_of(rows)) > 1:
-        lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
-        tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
-    tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {markdown_cell(note)}\n" for note in summary_notes(rows, starred=len(models) > 1)))
-    return "\n".join(table for table in tables if table)
-
-
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
-    """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
-    aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
-    rows = [
-        [markdown_cell(text) for text in header],
-        aligned,
-        *([markdown_cell(text) for text in line] for line in lines),
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in rows)
+    pieces, tables = [], _tables(rows)
+    for texts, titles, cells in tables:
+        aligned = ["---"] * texts + ["---:"] * (len(titles) - texts)
+        header, *lines = ([markdown_cell(text) for text in line] for line in (titles, *cells))
+        pieces.append("".join(f"| {' | '.join(line)} |\n" for line in (header, aligned, *lines)))
+    pieces.append("".join(f"- {markdown_cell(note)}\n" for note in summary_notes(rows, starred=len(tables) > 1)))
+    return "\n".join(filter(None, pieces))
 
 
 def markdown_cell(text: str) -> str:
@@ -202,11 +170,22 @@ def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:
     """
     streamed = any(speed.first_token for speed in speeds.values())
     waited = any(speed.waited for speed in speeds.values())
-    left_out = {*(() if streamed else _ONLY_STREAMED), *(() if waited else _ONLY_LIMITED)}
-    names = [name for name in _COLUMNS if name not in left_out]
-    columns = [Column("speed", is_name=True, right=False), *(_COLUMNS[name] for name in names)]
-    found = [(task, _cells(speed)) for task, speed in speeds.items()]
-    print_table(columns, [[task, *(cells[name] for name in names)] for task, cells in found], console)
+    titles = ["requests", "requests/s", "tokens out/s", "latency p50 s", "p90", "p99"]
+    titles += ["1st token p50 s", "p90", "p99", "a token ms"] if streamed else []
+    titles += ["in flight", *(("waited p50 s", "p99") if waited else ())]
+    rows = []
+    for task, speed in speeds.items():
+        row = [task, str(speed.requests)]
+        row += map(_number, (speed.requests_per_second, speed.output_tokens_per_second))
+        row += _percentiles(speed.latency, "p50", "p90", "p99")
+        if streamed:
+            row += _percentiles(speed.first_token, "p50", "p90", "p99")
+            row.append(f"{1e3 * speed.token.mean:.3g}" if speed.token else "")
+        row.append(_number(speed.concurrency))
+        if waited:
+            row += _percentiles(speed.waited, "p50", "p99")
+        rows.append(row)
+    print_table([Column("speed", is_name=True, right=False), *map(Column, titles)], rows, console)
 
 
 def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:
@@ -225,23 +204,8 @@ def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:
         file.write(csv_lines(columns, rows).encode("utf-8", "backslashreplace"))
 
 
-def _cells(speed: Speed) -> dict[str, str]:
-    return {
-        "requests": str(speed.requests),
-        **_percentiles("", speed.latency),
-        **_percentiles("first ", speed.first_token),
-        "token": f"{1e3 * speed.token.mean:.3g}" if speed.token else "",
-        "at once": _number(speed.concurrency),
-        "waited": _number(speed.waited.p50) if speed.waited else "",
-        "waited p99": _number(speed.waited.p99) if speed.waited else "",
-        "requests/s": _number(speed.requests_per_second),
-        "tokens/s": _number(speed.output_tokens_per_second),
-    }
-
-
-def _percentiles(prefix: str, times: Times | None) -> dict[str, str]:
-    names = ("p50", "p90", "p99")
-    return {prefix + name: _number(getattr(times, name)) if times else "" for name in names}
+def _percentiles(times: Times | None, *names: str) -> list[str]:
+    return [_number(getattr(times, name)) if times else "" for name in names]
 
 
 def _number(value: float) -> str:

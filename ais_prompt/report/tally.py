@@ -1,4 +1,4 @@
-"""Count the progress of tasks and of a whole run, and format counts, rates and amounts."""
+"""Count the progress of tasks and of a whole run; say in words what it did, used and will cost."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from ais_prompt.types import Activity, Completion, Used
-from ais_prompt.utils import counted
+from ais_prompt.utils import counted, listed
+
+if TYPE_CHECKING:
+    from ais_prompt.engine import RequestEstimate
 
 logger = logging.getLogger(__name__)
 WINDOW_SECONDS: Final = 10.0
@@ -74,32 +77,20 @@ class Tally:
         else:
             logger.info("%s", text)
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the task began."""
-        return time.monotonic() - self.start
-
     def last_line(self) -> str:
         """``[demo/addition] 200/200 · 31 requests/s · 6 s``; of failures how many; "stopped after" if some are left."""
-        return f"[{self.name}] {_outcome([self], self.total, self.elapsed)}"
-
-    def head(self) -> str:
-        """Name of the task and its counts."""
-        return f"[{self.name}] {self.counts()}"
+        return f"[{self.name}] {_outcome([self], self.total, time.monotonic() - self.start)}"
 
     def counts(self) -> str:
         """``120/200 60 % · 0 failed``."""
         return f"{share(self.done, self.total)} · {self.failed} failed"
 
-    def rates(self) -> str:
-        """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
-        return rates(self.requests, self.tokens, self.elapsed)
-
 
 def rates(requests: float, tokens: float, seconds: float) -> str:
     """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
-    found = ((requests, "requests/s"), (tokens, "tokens/s"))
-    return " · ".join(f"{_rate(count / max(seconds, 1e-9))} {unit}" for count, unit in found if count)
+    counts = ((requests, "requests/s"), (tokens, "tokens/s"))
+    found = [(count / max(seconds, 1e-9), unit) for count, unit in counts if count]
+    return " · ".join(f"{rate:.0f} {unit}" if rate >= 10 else f"{rate:.2g} {unit}" for rate, unit in found)
 
 
 def _outcome(tallies: Sequence[Tally], total: int, seconds: float) -> str:
@@ -131,10 +122,6 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-
-
-def _rate(value: float) -> str:
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def money(amount: float, currency: str) -> str:
@@ -218,20 +205,17 @@ class RunTally:
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
-        return [
-            f"[{model}] {self._last_words(model, tallies)}"
-            for model, tallies in models.items()
-            if any(tally.done for tally in tallies)  # the end of the command says why nothing was done
-        ]
-
-    def _last_words(self, model: str, tallies: Sequence[Tally]) -> str:
-        """Return the counts of the tasks of a model together; those that never began are left."""
-        left = [name for name in self._to_come if name.rpartition("/")[0] == model]
-        total = sum(tally.total for tally in tallies) + sum(self._sizes[name] or 0 for name in left)
-        seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
-        tasks = counted(len(tallies) + len(left), "task")
-        begun = f"{len(tallies):,} of {tasks}" if left else tasks
-        return f"{begun} · {_outcome(tallies, total, seconds)}"
+        lines = []
+        for model, tallies in models.items():
+            if not any(tally.done for tally in tallies):  # the end of the command says why nothing was done
+                continue
+            left = [name for name in self._to_come if name.rpartition("/")[0] == model]
+            total = sum(tally.total for tally in tallies) + sum(self._sizes[name] or 0 for name in left)
+            seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
+            tasks = counted(len(tallies) + len(left), "task")
+            begun = f"{len(tallies):,} of {tasks}" if left else tasks
+            lines.append(f"[{model}] {begun} · {_outcome(tallies, total, seconds)}")
+        return lines
 
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
@@ -270,7 +254,14 @@ class RunTally:
 
     def speed(self) -> str:
         """Return rates over all endpoints, cost and time left: ``31 requests/s · 0.43 USD · 2 min 5 s left``."""
-        parts = [self._rates(), *(money(amount, currency) for currency, amount in self._used().cost.items())]
+        tallies = (*self.over, *self.running)
+        now = time.monotonic(), sum(tally.requests for tally in tallies), sum(tally.tokens for tally in tallies)
+        while len(self._past) > 1 and now[0] - self._past[1][0] >= WINDOW_SECONDS:
+            self._past.popleft()
+        before = self._past[0]
+        self._past.append(now)
+        answered = rates(now[1] - before[1], now[2] - before[2], now[0] - before[0])
+        parts = [answered, *(money(amount, currency) for currency, amount in self._used().cost.items())]
         return " · ".join(filter(None, (*parts, self.left())))
 
     def doing(self) -> list[str]:
@@ -286,21 +277,12 @@ class RunTally:
 
     def line(self) -> str:
         """Return all of it in one line, for a log."""
-        heads = [tally.head() for tally in self.running[:1]]
+        heads = [f"[{tally.name}] {tally.counts()}" for tally in self.running[:1]]
         if self.tasks > 1:
             heads = [f"[run] {self.head()}", f"{self.counts()}"]
         scoring = self.scoring()
         parts = (*heads, self.speed(), *self.doing(), scoring and f"scoring {scoring}")
         return " · ".join(filter(None, parts))
-
-    def _rates(self) -> str:
-        tallies = (*self.over, *self.running)
-        now = time.monotonic(), sum(tally.requests for tally in tallies), sum(tally.tokens for tally in tallies)
-        while len(self._past) > 1 and now[0] - self._past[1][0] >= WINDOW_SECONDS:
-            self._past.popleft()
-        before = self._past[0]
-        self._past.append(now)
-        return rates(now[1] - before[1], now[2] - before[2], now[0] - before[0])
 
     def _seconds_left(self, endpoint: EndpointView) -> float | None:
         if endpoint.name not in self._began:
@@ -315,3 +297,74 @@ class RunTally:
         last, longest = max(tally.last for tally in mine), max(tally.longest for tally in mine)
         estimate = rest * (last - self._began[endpoint.name]) / done
         return max(estimate - min(time.monotonic() - last, longest), endpoint.wait, 0.0) if rest else None
+
+
+def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
+    """Return a line for each task, or of many tasks for each model, and one for all of them."""
+    lines = [f"{one.task}: {estimate_words([one])}" for one in estimates]
+    if len(estimates) > MANY:
+        models: dict[str, list[RequestEstimate]] = {}
+        for one in estimates:
+            models.setdefault(one.task.rpartition("/")[0], []).append(one)
+        lines = [f"{name}: {counted(len(of), 'dataset')}, {estimate_words(of)}" for name, of in models.items()]
+    return [*lines, f"in all: {estimate_words(estimates)}"]
+
+
+def used_line(used: Used) -> str:
+    """Return ``1,319 requests, 1,402 with retries · 1,204,110 tokens in · 98,400 out · 0.43 USD``.
+
+    Estimates are marked: ``about 1,204,110 tokens in · about 98,400 out``.
+    """
+    about = "about " if used.estimated else ""
+    sent = about + counted(used.input_tokens, "token")
+    retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
+    tokens = [f"{sent} in", f"{about}{used.output_tokens:,} out"] if used.input_tokens or used.output_tokens else []
+    parts = [counted(used.requests, "request") + retries, *tokens]
+    return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
+
+
+def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
+    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD (in batches 0.005 to
+    0.025 USD)``.
+
+    Requests to judges follow: ``and up to 8 requests to the judge gpt, whose tokens are not counted``. With agents the
+    numbers are the least: ``at least 8 requests, at least 96 tokens in, at least 0.01 USD``.
+    """
+    found = list(estimates)
+    samples, requests, sent, received = (
+        sum(getattr(one, name) for one in found) for name in ("samples", "requests", "input_tokens", "output_tokens")
+    )
+    if is_least := any(one.is_least for one in found):
+        words = f"{counted(samples, 'question')}, at least {counted(requests, 'request')}"
+        words += f", at least {counted(sent, 'token')} in"
+    else:
+        words = f"{counted(samples, 'question')}, {counted(requests, 'request')}, about {counted(sent, 'token')} in"
+        words += f", at most {received:,} out"
+    priced = [one for one in found if one.price is not None]
+    words += _cost_words(priced, is_least=is_least)
+    if unpriced := len(found) - len(priced) if priced else 0:
+        words += f", and {counted(unpriced, 'task')} whose price is not known"
+    if verdicts := sum(one.judge_requests for one in found):
+        judges = list(dict.fromkeys(judge for one in found for judge in one.judges))
+        named = f"the judge{'s' * (len(judges) > 1)} {listed(judges)}"
+        words += f", and up to {counted(verdicts, 'request')} to {named}, whose tokens are not counted"
+    if is_least:
+        words += ": what an agent asks is known only when it runs"
+    return words
+
+
+def _cost_words(priced: Sequence[RequestEstimate], *, is_least: bool) -> str:
+    """Return what the costs add to `estimate_words`; empty if there are none."""
+    currency = next((one.price.currency for one in priced if one.price), None)  # all have the same
+    if currency is None:
+        return ""
+    costs = [(one.least_cost or 0.0, one.most_cost or 0.0, one.batch_part) for one in priced]
+    least, most = math.fsum(cost[0] for cost in costs), math.fsum(cost[1] for cost in costs)
+    if is_least:
+        return f", at least {money(least, currency)}"
+    words = f", {money(least, '')} to {money(most, currency)}"
+    if all(part is not None for *_, part in costs):
+        least = math.fsum(cost[0] * (cost[2] or 0.0) for cost in costs)
+        most = math.fsum(cost[1] * (cost[2] or 0.0) for cost in costs)
+        words += f" (in batches {money(least, '')} to {money(most, currency)})"
+    return words

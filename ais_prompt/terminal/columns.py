@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.style import Style
 from rich.text import Text
 
-from ais_prompt.utils import printable
+from ais_prompt.utils import one_line, printable
 
 _GAP: Final = "  "
 _SHORT_TITLE: Final = 14
@@ -88,7 +88,7 @@ def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[
 
     A table of rich takes ten times as long, which is seconds for a thousand tasks.
     """
-    texts = [[_one_line(cell) for cell in line] for line in [[column.title for column in columns], *rows]]
+    texts = [[one_line(str(cell)) for cell in line] for line in [[column.title for column in columns], *rows]]
     for place, column in enumerate(columns):
         widths = [cell_len(line[place]) for line in texts]
         widest = max(widths)
@@ -100,7 +100,9 @@ def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[
 
 def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterator[Text]:
     """Yield the lines of one row: its names, then pairs of title and value in columns of one width."""
-    cells = [(column, _one_line(cell), _style(cell)) for column, cell in zip(columns, row, strict=True) if str(cell)]
+    cells = [
+        (column, one_line(str(cell)), _style(cell)) for column, cell in zip(columns, row, strict=True) if str(cell)
+    ]
     yield Text(" · ", "dim").join(Text(text, "bold") for column, text, _ in cells if column.is_name)
     values = [(printable(column.title), text, style) for column, text, style in cells if not column.is_name]
     widest = max((cell_len(title) for title, *_ in values), default=0)
@@ -114,12 +116,7 @@ def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterat
             yield Text.assemble(_GAP, (title, "dim"))
             yield Text.assemble(2 * _GAP, (text, style))
         return
-    yield from _in_lines(pairs, max(1, (width - len(_GAP)) // (size + len(_GAP))) if widest <= _SHORT_TITLE else 1)
-
-
-def _in_lines(pairs: Sequence[Text], each_line: int) -> Iterator[Text]:
-    """Yield lines of so many pairs, all padded to one width."""
-    size = max((pair.cell_len for pair in pairs), default=0)
+    each_line = max(1, (width - len(_GAP)) // (size + len(_GAP))) if widest <= _SHORT_TITLE else 1
     for start in range(0, len(pairs), each_line):
         line = pairs[start : start + each_line]
         for pair in line[:-1]:
@@ -133,7 +130,3 @@ def _width(line: Sequence[str]) -> int:
 
 def _style(cell: Cell) -> str | Style:
     return cell.style if isinstance(cell, Text) else ""
-
-
-def _one_line(cell: Cell) -> str:
-    return printable(str(cell)).replace("\n", r"\n")

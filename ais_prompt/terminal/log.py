@@ -45,7 +45,10 @@ def logging_to(file: Path) -> Iterator[None]:
 
     A log that cannot be written (a full disk) never ends a run.
     """
-    handlers: list[logging.Handler] = [_warnings()]
+    warnings = _StandardError()
+    warnings.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else FACT)
+    warnings.setFormatter(_OnScreen())
+    handlers: list[logging.Handler] = [warnings]
     log: _LogFile | None = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -177,13 +180,6 @@ class _StandardError(logging.Handler):
     def _print(self, text: str) -> None:
         with above_bars():
             print(text, file=sys.stderr, flush=True)
-
-
-def _warnings() -> logging.Handler:
-    handler = _StandardError()
-    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else FACT)
-    handler.setFormatter(_OnScreen())
-    return handler
 
 
 class _LogFile(logging.FileHandler):

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         references,
         refuses_system,
         role_fix,
+        shown_content,
         source_of,
         text_of_calls,
     )

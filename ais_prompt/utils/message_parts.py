@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,9 +87,40 @@ def prompt_texts(prompt: Prompt, between: str = "\n") -> list[str]:
     ]
 
 
+def shown_content(message: Mapping[str, Any]) -> str | list[Mapping[str, Any]]:
+    """Return the content of a message as people read it: with the calls that the form of OpenAI has beside it.
+
+    Args:
+        message: in the form of `message_to_json`. Beside calls its content may be null.
+    """
+    content = message.get("content")
+    if not (calls := [*_listed(message.get("tool_calls")), *_listed(message.get("function_call"))]):
+        return "" if content is None else content
+    texts = [{"type": "text", "text": content}] if isinstance(content, str) and content else list(content or ())
+    return [*texts, *map(_call_part, calls)]
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value] if value else []
+
+
+def _call_part(call: Any) -> Mapping[str, Any]:
+    """Return the part of a call in the form of OpenAI; of anything else its JSON in place of the name."""
+    function = call.get("function", call) if isinstance(call, Mapping) else call
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if not isinstance(name, str):
+        return {"type": CALL, "name": _json_text(call), "arguments": ""}
+    arguments = function.get("arguments", "")
+    return {"type": CALL, "name": name, "arguments": arguments if isinstance(arguments, str) else _json_text(arguments)}
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def describe_call(part: Mapping[str, Any]) -> str:
     """Return ``calls NAME ARGUMENTS`` for a call; empty for other parts."""
-    return f"calls {part['name']} {part['arguments']}" if part.get("type") == CALL else ""
+    return f"calls {part['name']} {part['arguments']}".rstrip() if part.get("type") == CALL else ""
 
 
 def text_of_calls(message: ChatMessage) -> str:

@@ -13,7 +13,7 @@ from ais_prompt.extensions.labels.label_files import Label, labels_file, people_
 from ais_prompt.extensions.labels.labelled import AnswerToLabel, choose_answers, tasks_to_label
 from ais_prompt.extensions.labels.options import DRAWN
 from ais_prompt.extensions.labels.statistics import people_agree
-from ais_prompt.report import label_language, page_pieces, text_of_content
+from ais_prompt.report import label_language, page_pieces, text_of_message
 from ais_prompt.store import RunFolder
 
 PAGE: Final = "label"
@@ -87,8 +87,7 @@ class LabelPage:
         gold = shown.prediction.gold if shown.score is None else shown.score.gold
         return {
             "question": [
-                {"role": str(message["role"]), "text": text_of_content(message["content"])}
-                for message in shown.messages()
+                {"role": str(message["role"]), "text": text_of_message(message)} for message in shown.messages()
             ],
             "gold": None if gold is None else _text(gold),
             "answer": _text(shown.prediction.prediction),

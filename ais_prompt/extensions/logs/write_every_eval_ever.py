@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from ais_prompt.report import StoredResults, StoredSample, StoredTask, text_of_content
+from ais_prompt.report import StoredResults, StoredSample, StoredTask, text_of_message
 from ais_prompt.store import replacing, safe_name
 from ais_prompt.types import Completion, Score
 from ais_prompt.utils import digest, encode_finite, file_digest
@@ -191,7 +191,7 @@ def _exchange(sample: StoredSample, question: str, gold: list[str]) -> dict[str,
         "input": asked,
         "output": None,
         "messages": [
-            {"turn_idx": number, "role": turn["role"], "content": text_of_content(turn["content"])}
+            {"turn_idx": number, "role": turn["role"], "content": text_of_message(turn)}
             for number, turn in enumerate(turns)
         ],
         "answer_attribution": [found],

@@ -1,5 +1,1 @@
-"""The report for a browser: one file that holds everything and makes no request."""
-
-from ais_prompt.report.web.writer import forget_report, write_report
-
-__all__ = ["forget_report", "write_report"]
+"""Pages for a browser: files that hold everything and make no request, and the same from a server."""

@@ -1,7 +1,4 @@
-"""Pieces of the pages: their assets, and values packed for the browser.
-
-Packed values hold each line of text once, and finite numbers only.
-"""
+"""Pieces of the pages: their assets, also those of extensions, and values packed for the browser."""
 
 from __future__ import annotations
 
@@ -14,13 +11,11 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from ais_prompt.secrets import SECRETS
+from ais_prompt.steps import extensions
 from ais_prompt.utils import encode_finite, with_leaves
-
-Text: TypeAlias = list[int]
-"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
 
 
 def asset(name: str | Path) -> str:
@@ -31,35 +26,15 @@ def asset(name: str | Path) -> str:
     return ((files(package) if package else files("ais_prompt.report.web") / "assets") / path).read_text("utf-8")
 
 
+def tab_assets(ending: str) -> list[str]:
+    """Return the names of the assets of all tabs with an ending, ``.js`` for the scripts."""
+    assets = (name for one in extensions() for entry in one.tabs.values() for name in entry.assets)
+    return [name for name in assets if name.endswith(ending)]
+
+
 def source_hash(text: str) -> str:
     """Return the source expression of a Content-Security-Policy that allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-class Lines:
-    """Lines of texts, each kept once: prompts with the same shots, turns and labels share most of theirs.
-
-    Attributes:
-        size: characters of all different lines.
-    """
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._numbers: dict[str, int] = {}
-
-    def add(self, text: str) -> Text:
-        """Return the numbers of the lines of a text; add new lines."""
-        return [self._number(line) for line in text.split("\n")]
-
-    def to_json(self) -> list[str]:
-        """Return the lines in order of their numbers."""
-        return list(self._numbers)
-
-    def _number(self, line: str) -> int:
-        if line not in self._numbers:
-            self._numbers[line] = len(self._numbers)
-            self.size += len(line)
-        return self._numbers[line]
 
 
 def packed(value: Any) -> str:
@@ -77,14 +52,9 @@ def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
-def finite(value: float | None) -> float | None:
-    """Return the number, or None for NaN and infinity, which browsers cannot read."""
-    return value if value is not None and math.isfinite(value) else None
-
-
 def finite_json(value: Any) -> Any:
-    """Return a JSON value with None in place of NaN and infinity at any depth."""
+    """Return a JSON value with None in place of NaN and infinity, which browsers cannot read, at any depth."""
     with suppress(ValueError):  # all finite, as nearly always; this is ten times as fast as the copy below
         json.dumps(value, allow_nan=False, default=str)
         return value
-    return with_leaves(value, lambda leaf: finite(leaf) if isinstance(leaf, float) else leaf)
+    return with_leaves(value, lambda leaf: None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf)

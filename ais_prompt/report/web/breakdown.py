@@ -52,19 +52,16 @@ class Breakdowns:
             prediction, detail: as in `ais_prompt.report.web.sample.SampleChunk.add`.
             length: of its answer, in any unit; None if it has none.
         """
-        self._values.append(self._value(detail))
+        if detail is None or detail.status == "failed" or (detail.values and self._metric not in detail.values):
+            self._values.append(math.nan)
+        else:  # as `read_questions` does, 0 for an answer without values
+            self._values.append(detail.values.get(self._metric or "", 0.0))
         self._clusters.append(detail.cluster if detail else None)
         place = len(self._values) - 1
         for name, value in {**prediction.columns, SHOTS: prediction.shots_used, LENGTH: length}.items():
             if name not in self._columns:
                 self._columns[name] = _Column()
             self._columns[name].add(place, value)
-
-    def _value(self, detail: SampleScore | None) -> float:
-        """Return the value that counts in the score; as `read_questions` does, 0 for an answer without values."""
-        if detail is None or detail.status == "failed" or (detail.values and self._metric not in detail.values):
-            return math.nan
-        return detail.values.get(self._metric or "", 0.0)
 
     def filters(self) -> dict[str, list[Any]]:
         """Return the columns of the data to filter by, each with its values."""
@@ -76,27 +73,22 @@ class Breakdowns:
         """Return the score of each group: ``by``, and ``groups`` with name, n, score, low and high."""
         if self._metric is None:
             return []
-        found = ((name, self._groups(column)) for name, column in self._columns.items())
+        found = []
+        for by, column in self._columns.items():
+            groups = [(name, self._counting(places, self._metric)) for name, places in column.groups()]
+            counting = [(name, samples) for name, samples in groups if samples]
+            if len(counting) > 1:
+                scored = [{"name": name, **_score(samples, self._metric)} for name, samples in counting]
+                found.append({"by": by, "groups": scored})
+        return found
+
+    def _counting(self, places: Iterable[int], metric: str) -> Samples:
+        """Return the samples that count."""
         return [
-            {"by": name, "groups": [self._scored(group, places, self._metric) for group, places in groups]}
-            for name, groups in found
-            if len(groups) > 1
-        ]
-
-    def _groups(self, column: _Column) -> list[tuple[str, list[int]]]:
-        """Return the name of each group of a column and its samples that count, at least one."""
-        counting = (
-            (name, [place for place in places if not math.isnan(self._values[place])])
-            for name, places in column.groups()
-        )
-        return [(name, places) for name, places in counting if places]
-
-    def _scored(self, name: str, places: Sequence[int], metric: str) -> dict[str, Any]:
-        samples = [
             SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
             for place in places
+            if not math.isnan(self._values[place])
         ]
-        return {"name": name, **_score(samples, metric)}
 
     def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:
         """Return the samples that count, named by their place, by their values of some columns.
@@ -154,17 +146,13 @@ class _Column:
             for value in sorted(self.codes, key=_order):
                 yield str(value), self.codes[value]
         elif self._only_numbers and self._numbers:
-            yield from self._bins()
-
-    def _bins(self) -> Iterator[tuple[str, Sequence[int]]]:
-        numbers, places = np.array(self._numbers), np.array(self._places)
-        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1), method="nearest"))
-        members: Mapping[int, list[int]] = defaultdict(list)
-        for place, edge in zip(places.tolist(), np.searchsorted(edges[1:-1], numbers, side="right"), strict=True):
-            members[int(edge)].append(place)
-        for number in sorted(members):
-            low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
-            yield f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}", members[number]
+            numbers = np.array(self._numbers)
+            edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1), method="nearest"))
+            bins = np.searchsorted(edges[1:-1], numbers, side="right").tolist()
+            for number in sorted(set(bins)):
+                low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
+                name = f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}"
+                yield name, [place for place, of in zip(self._places, bins, strict=True) if of == number]
 
 
 def _values_by_place(column: _Column) -> dict[int, Any]:
@@ -200,7 +188,11 @@ def long_contexts(tasks: Iterable[tuple[str, Mapping[Context, Sequence[SampleSco
             if task is None or length is None or language is None or tokens_by is None:
                 continue
             cells = found.setdefault((model, language), {})
-            cells.setdefault((task, length, depth), []).extend(_renamed(number, one) for one in samples)
+            cells.setdefault((task, length, depth), []).extend(
+                replace(one, sample_id=f"{number}/{one.sample_id}", values={_VALUE: value})
+                for one in samples
+                for value in one.values.values()
+            )
             if tokens_by == "estimate":
                 estimated.add((model, language))
     return [{**_context(*key, cells), "estimated": key in estimated} for key, cells in found.items()]
@@ -225,11 +217,6 @@ def _context(model: str, language: str, cells: dict[tuple[str, int, int | None],
             if depth is not None
         ],
     }
-
-
-def _renamed(number: int, sample: SampleScore) -> SampleScore:
-    [value] = sample.values.values()
-    return replace(sample, sample_id=f"{number}/{sample.sample_id}", values={_VALUE: value})
 
 
 def _score(samples: Samples, metric: str = _VALUE) -> dict[str, Any]:

@@ -1,9 +1,13 @@
-"""All samples of a run in one SQLite file, ``view/samples.sqlite``, in which `find` searches (``sample_search.py``).
+"""All samples of a run in one SQLite file, ``view/samples.sqlite``, and what a page asks of it.
 
 Each sample has a row with its line of the table, and where its prediction and score begin in their files. Other tables
 hold the text that a search looks into, and where the requests to judges about a sample begin. If SQLite has FTS5 with
 trigrams, a search looks only into the texts that have all trigrams of the query. The row of ``run`` is written last:
 without it the file is made again.
+
+`find` filters, searches and sorts the samples for a `Query` of the page. `find_questions` puts the same questions under
+several models side by side. With two models a question is in one of four classes: both right, only the first, only the
+second, none of them.
 """
 
 from __future__ import annotations
@@ -11,18 +15,23 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs
 
-from ais_prompt.errors import AisPromptError, StoreError
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.parts import exception_line
 from ais_prompt.preview import question_text, questions
-from ais_prompt.report.web.judgements import judgement_places
-from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
-from ais_prompt.report.web.run_files import InOrder, shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.overview import COLUMNS, InOrder, TaskTotals, overview, samples_of
+from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.sample import judgement_places
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is_own, reading, refuse_links, writing
 from ais_prompt.types import Prediction, prompts_to_json
@@ -56,6 +65,24 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 Batch: TypeAlias = Sequence[tuple[Prediction, dict[str, Any]]]
 """Samples with their lines of the table."""
+
+WORST_FIRST: Final = ("wrong", "unparsed", "truncated", "no_gold", "failed", "partial", "scored", "answered", "right")
+"""In the order in which they are sorted."""
+ORDERS: Final = {
+    "state": f"CASE state {' '.join(f'WHEN {STATES.index(one)} THEN {at}' for at, one in enumerate(WORST_FIRST))} END",
+    **{name: name for name in ("question", "extracted", "gold", "value", "seconds", "model", "dataset")},
+    "index": '"index"',
+    "length": "CASE unit WHEN 'tokens' THEN tokens ELSE characters END",
+}
+"""What the page sorts by, and its expression in SQL."""
+MOST_TRIGRAMS: Final = 30
+"""Trigrams of a text that choose the samples to look into."""
+
+MOST_MODELS: Final = 8
+"""Models side by side."""
+RIGHT: Final = STATES.index("right")
+MISSES: Final = tuple(STATES.index(name) for name in ("partial", "wrong", "unparsed", "truncated", "no_gold", "failed"))
+"""States below the full score."""
 
 
 class SampleIndex:
@@ -298,3 +325,173 @@ def _database_errors(folder: RunFolder) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"cannot use the index: {error}", where=str(_file(folder)), fix=_FIX) from error
+
+
+class Query(Struct, frozen=True):
+    """Which samples are wanted, in which order.
+
+    Attributes:
+        models, datasets: their ``abbr``; empty for all.
+        states: of `STATES`; empty for all.
+        columns: column of the data → its value as JSON, since 1 and true are equal in Python.
+        text: what a sample contains, in upper or lower case; empty for all. Of prompts, only the lines that differ from
+            the previous sample's are searched.
+        sort: one of `ORDERS`; empty for the order of the data.
+        down: from the largest to the smallest.
+    """
+
+    models: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    sort: str = ""
+    down: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Query:
+        """Read the query part of an address, as the page writes it.
+
+        Raises:
+            ConfigError: it is not one.
+        """
+        values = parse_qs(text)
+        try:
+            pairs = [json.loads(text) for text in values.get("column", ())]
+            columns = tuple((str(name), json_text(value)) for name, value in pairs)
+        except (TypeError, ValueError):
+            raise ConfigError("the address has a column that is no pair", fix="open the report again") from None
+        first = {name: found[0] for name, found in values.items()}
+        sort = first.get("sort", "")
+        return cls(
+            tuple(values.get("model", ())),
+            tuple(values.get("dataset", ())),
+            tuple(state for state in values.get("state", ()) if state in STATES),
+            columns,
+            first.get("query", ""),
+            sort if sort in ORDERS else "",
+            first.get("down") == "true",
+        )
+
+
+class FoundSamples(Struct, frozen=True):
+    """The samples that pass a query.
+
+    Attributes:
+        numbers: in the index, in order.
+        states: number of samples in each state that pass all filters but that of states.
+    """
+
+    numbers: array[int]
+    states: Mapping[str, int]
+
+
+def find(index: SampleIndex, query: Query, size: int) -> FoundSamples:
+    """Return which of the first ``size`` samples of an index pass a query.
+
+    Raises:
+        StoreError: the index is broken.
+    """
+    where, values = conditions(index, query, size)
+    order = f"{ORDERS[query.sort]} IS NULL, {ORDERS[query.sort]} {'DESC' if query.down else ''}, " if query.sort else ""
+    statement = f"SELECT number, state FROM samples JOIN tasks USING (task) WHERE {where} ORDER BY {order}number"
+    found = index.select(statement, values)
+    counts = Counter(state for _, state in found)
+    wanted_states = {STATES.index(state) for state in query.states or STATES}
+    return FoundSamples(
+        array("q", (number for number, state in found if state in wanted_states)),
+        {STATES[state]: counts[state] for state in sorted(counts)},
+    )
+
+
+def conditions(index: SampleIndex, query: Query, size: int) -> tuple[str, list[Any]]:
+    """Return the condition in SQL that samples pass a query, whatever their state, and its values."""
+    found, values = ["number < ?"], list[Any]([size])
+    for name, chosen in (("model", query.models), ("dataset", query.datasets)):
+        if chosen:
+            found.append(f"{name} IN ({', '.join('?' * len(chosen))})")
+            values += chosen
+    for name, value in query.columns:
+        found.append("instr(columns, ?)")
+        values.append(f",{json_text(name)}:{value},")
+    if query.text:
+        text = query.text.lower()
+        texts = "instr(text, ?)"
+        first = {text[start : start + 3].replace('"', '""') for start in range(min(len(text) - 2, MOST_TRIGRAMS))}
+        trigrams = [f'"{trigram}"' for trigram in sorted(first) if "\0" not in trigram]
+        if index.has_trigrams and trigrams:
+            texts = f"number IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?) AND {texts}"
+            values.append(" AND ".join(trigrams))
+        found.append(f"number IN (SELECT number FROM texts WHERE {texts})")
+        values.append(text)
+    return " AND ".join(found), values
+
+
+class FoundQuestions(Struct, frozen=True):
+    """The questions that at least two models were asked.
+
+    Attributes:
+        models: those side by side, in the order of the run.
+        numbers: of the first sample of each question in the index, in the order of the data.
+        verdicts: number of questions of each verdict (`verdict_of`), whatever verdict is wanted.
+    """
+
+    models: tuple[str, ...]
+    numbers: array[int]
+    verdicts: Mapping[str, int]
+
+
+def find_questions(index: SampleIndex, query: Query, size: int, wanted: str) -> FoundQuestions:
+    """Return the questions of which a sample passes a query.
+
+    Args:
+        index: of the run.
+        query: which models are side by side (all if it names none, up to `MOST_MODELS`), and what one of the samples
+            of a question passes.
+        size: of the index, for samples that are read so far.
+        wanted: a verdict; empty for all questions.
+
+    Raises:
+        StoreError: the index is broken.
+    """
+    known = dict.fromkeys(task["model"] for task in index.overview["tasks"])
+    models = tuple(name for name in known if not query.models or name in query.models)[:MOST_MODELS]
+    weight = f"CASE model {' '.join(f'WHEN ? THEN {1 << place}' for place in range(len(models)))} END"
+    asked = Query(models, query.datasets)
+    among, values = conditions(index, asked, size)
+    if query.states or query.columns or query.text:  # else all samples pass, and need not be looked up
+        where, passing = conditions(index, query, size)
+        if query.states:
+            where += f" AND state IN ({', '.join(str(STATES.index(state)) for state in query.states)})"
+        among += f" AND (dataset, id) IN (SELECT dataset, id FROM samples JOIN tasks USING (task) WHERE {where})"
+        values += passing
+    found = index.select(
+        f"""
+        SELECT MIN(number), SUM(weight), SUM(weight * (state = {RIGHT})), SUM(weight * (state IN {MISSES}))
+        FROM (SELECT number, id, dataset, state, {weight} AS weight FROM samples JOIN tasks USING (task) WHERE {among})
+        GROUP BY dataset, id HAVING COUNT(*) > 1 ORDER BY MIN(number)
+        """,
+        [*models, *values],
+    )
+    verdicts = [verdict_of(right, missed, asked, len(models)) for _, asked, right, missed in found]
+    numbers = (number for (number, *_), verdict in zip(found, verdicts, strict=True) if wanted in ("", verdict))
+    return FoundQuestions(models, array("q", numbers), Counter(verdict for verdict in verdicts if verdict))
+
+
+def verdict_of(right: int, missed: int, asked: int, models: int) -> str:
+    """Return which models are right: ``all``, ``none``, of two ``first`` or ``second``, of more ``some``.
+
+    Args:
+        right, missed, asked: sums of ``1 << place`` of the models that are right, that are not, and of all.
+        models: number of models.
+
+    Returns:
+        Empty if a model has neither right nor wrong answers.
+    """
+    if right | missed != asked:
+        return ""
+    if right in (0, asked):
+        return "all" if right else "none"
+    if models > 2:
+        return "some"
+    return "first" if right == 1 else "second"

@@ -6,18 +6,19 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.preview import prompts_of, snippet
-from ais_prompt.report.matrix import ranked
 from ais_prompt.report.score_notes import precision_notes
-from ais_prompt.report.web.assets import finite, finite_json
-from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average, results_of
+from ais_prompt.report.score_table import ranked
+from ais_prompt.report.web.assets import finite_json
+from ais_prompt.report.web.breakdown import Breakdowns, context_samples, long_contexts
+from ais_prompt.report.web.run_files import ShownTask, groups_of, is_average
+from ais_prompt.report.web.sample import finite
 from ais_prompt.scoring import UNUSABLE_GOLD, Row, best_rows, is_starred, pivot
-from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
+from ais_prompt.store import RunFolder, read_details, read_head, read_predictions, read_run_file, reading
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Completion, Prediction, SampleScore, Score, TaskFacts
 
@@ -44,6 +45,7 @@ COLUMNS: Final = (
 )
 """The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task. ``unread``
 is the last line of an answer from which nothing was extracted; ``seconds`` are rounded to 10 microseconds."""
+Value = TypeVar("Value")
 
 
 class TaskTotals:
@@ -52,7 +54,8 @@ class TaskTotals:
     Attributes:
         task: whose samples they are.
         trouble: why samples are missing; empty if none are.
-        sensitivity, doubt: as in `ShownResults`.
+        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
+        doubt: how many wrong answers contain the gold answer; empty if few do.
         seconds: how long each answer took; samples without one are left out.
         breakdowns: None until the metric of the task is known.
         is_whole: set when all samples are added; breakdowns are left out before, since they take long.
@@ -93,11 +96,6 @@ class TaskTotals:
         """Lengths of the answers, in `unit`."""
         return self._tokens if self._tokens_known else self._characters
 
-    @property
-    def contexts(self) -> Mapping[Context, Sequence[SampleScore]]:
-        """The samples, if they are those of long contexts."""
-        return context_samples(self.breakdowns) if self.breakdowns else {}
-
     def to_json(self) -> dict[str, Any]:
         """Return what the overview shows of the samples so far."""
         return {
@@ -130,6 +128,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
     with reading(folder.config_file, fix="give the run's command again with -m viz -r"):
         config = folder.config_file.read_text("utf-8", "replace")
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
+    contexts = [(one.task.model, context_samples(one.breakdowns)) for one in tasks if one.breakdowns]
     values = {
         "name": folder.root.resolve().parent.name,
         "time": folder.root.resolve().name,
@@ -142,7 +141,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "groups": groups_of(folder),
         "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
-        "long_contexts": long_contexts([(task.task.model, task.contexts) for task in tasks]),
+        "long_contexts": long_contexts(contexts),
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },
@@ -155,7 +154,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
 def _scores(rows: Sequence[Row], groups: Collection[str]) -> dict[str, Any]:
     """Return the scores with the marks of a table, the order of the models, and their means over all datasets.
 
-    In a terminal they are the same (`ais_prompt.report.matrix`).
+    In a terminal they are the same (`ais_prompt.report.score_table`).
     """
     ranking = ranked(rows, groups)
     shown = [*ranking.means, *rows]
@@ -219,9 +218,14 @@ def samples_of(
 
     The reason why some cannot be read is in ``totals.trouble`` at the end.
     """
-    task = totals.task
+    task, main, details = totals.task, None, InOrder[SampleScore](())
     try:
-        main, totals.sensitivity, totals.doubt, details = results_of(task, folder)
+        if task.scored:
+            results = folder.results(task.model, task.dataset)
+            [main, *_], found, totals.doubt = read_head(results)
+            if found is not None:
+                totals.sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
+            details = InOrder((detail.sample_id, detail) for detail in read_details(results))
         totals.breakdowns = breakdowns = Breakdowns(main.metric if main and main.is_mean else None)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
@@ -235,6 +239,25 @@ def samples_of(
     totals.is_whole = True
 
 
+class InOrder(Generic[Value]):
+    """Values by the id of their sample, each asked for once.
+
+    Those that are asked for in their own order take no memory.
+    """
+
+    def __init__(self, values: Iterable[tuple[str, Value]]) -> None:
+        self._values = iter(values)
+        self._passed: dict[str, Value] = {}  # those that were read but not asked for yet
+
+    def pop(self, sample_id: str) -> Value | None:
+        """Return the value of a sample; None if there is none."""
+        while sample_id not in self._passed:
+            if (found := next(self._values, None)) is None:
+                return None
+            self._passed[found[0]] = found[1]
+        return self._passed.pop(sample_id)
+
+
 def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) -> dict[str, Any]:
     """Return one line of the table, without its question.
 
@@ -244,24 +267,43 @@ def row(prediction: Prediction, detail: SampleScore | None, main: Score | None) 
     """
     value = finite(detail.values.get(main.metric)) if detail and main else None
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
-    rightness = None if value is None or not (main and main.fraction) else 1 - value if main.lower_is_better else value
+    # Failures and log-likelihoods are no texts: they have no length.
+    answers = [completion for completion in prediction.completions if not (completion.failure or completion.likelihood)]
+    unread = None
+    if detail and detail.extracted is None:
+        texts = [text for answer in answers if (text := answer.text.strip())]
+        unread = texts[-1].rpartition("\n")[2] if texts else None  # where a conclusion mostly is
     return {
         "id": prediction.sample_id,
         "index": prediction.index,
-        "state": _state(prediction, detail, rightness),
+        "state": _state(prediction, detail, main, value),
         "value": value,
         "extracted": snippet(detail.extracted if detail else None),
-        "unread": _unread(prediction) if detail and detail.extracted is None else None,
+        "unread": snippet(unread),
         "gold": snippet(detail.gold if detail else prediction.gold),
-        "tokens": _tokens(prediction.completions),
-        "characters": _characters(prediction.completions),
-        "seconds": None if failure else _seconds(prediction),
+        **_measures(prediction, answers),
         "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
         "columns": dict(prediction.columns),
     }
 
 
-def _state(prediction: Prediction, detail: SampleScore | None, rightness: float | None) -> str:
+def _measures(prediction: Prediction, answers: Sequence[Completion]) -> dict[str, float | None]:
+    """Return the tokens, characters and seconds of a sample; None for those that are not known.
+
+    Turns are sequential; labels and answers to the same prompt are concurrent.
+    """
+    known = [count for answer in answers if (count := answer.usage.completion_tokens) is not None]
+    times = [completion.seconds for completion in prediction.completions]
+    is_sequential = len(times) > 1 and len(prompts_of(prediction)) > 1
+    seconds = sum(times) if is_sequential else max(times, default=0.0)
+    return {
+        "tokens": sum(known) if known and len(known) == len(answers) else None,
+        "characters": sum(len(answer.text) for answer in answers) if answers else None,
+        "seconds": None if prediction.failed or not math.isfinite(seconds) else round(seconds, 5),
+    }
+
+
+def _state(prediction: Prediction, detail: SampleScore | None, main: Score | None, value: float | None) -> str:
     """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1.
 
     A sample that failed because of its gold is ``no_gold``: its answer may be good.
@@ -271,36 +313,9 @@ def _state(prediction: Prediction, detail: SampleScore | None, rightness: float 
     status = detail.status
     if status == "failed" and detail.reason.startswith(UNUSABLE_GOLD):
         return "no_gold"
-    if status != "scored" or rightness is None or not 0 <= rightness <= 1:
+    if status != "scored" or value is None or not (main and main.fraction):
+        return status
+    rightness = 1 - value if main.lower_is_better else value
+    if not 0 <= rightness <= 1:
         return status
     return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"
-
-
-def _unread(prediction: Prediction) -> str | None:
-    """Return the last line of the last answer, where a conclusion mostly is; None if the answers are empty."""
-    texts = [text for answer in _answers(prediction.completions) if (text := answer.text.strip())]
-    return snippet(texts[-1].rpartition("\n")[2]) if texts else None
-
-
-def _tokens(completions: Sequence[Completion]) -> int | None:
-    counts = [completion.usage.completion_tokens for completion in _answers(completions)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(counts) else None
-
-
-def _characters(completions: Sequence[Completion]) -> int | None:
-    answers = _answers(completions)
-    return sum(len(completion.text) for completion in answers) if answers else None
-
-
-def _answers(completions: Sequence[Completion]) -> list[Completion]:
-    """Return the completions that are texts; failures and log-likelihoods have no length."""
-    return [completion for completion in completions if not (completion.failure or completion.likelihood)]
-
-
-def _seconds(prediction: Prediction) -> float | None:
-    """Return the seconds of a sample: turns are sequential; labels and answers to the same prompt are concurrent."""
-    times = [completion.seconds for completion in prediction.completions]
-    one_after_the_other = len(times) > 1 and len(prompts_of(prediction)) > 1
-    seconds = finite(sum(times) if one_after_the_other else max(times, default=0.0))
-    return None if seconds is None else round(seconds, 5)

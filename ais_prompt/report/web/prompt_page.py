@@ -13,8 +13,9 @@ import glob
 import html
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from string import Template
 from typing import Any, Final
 
@@ -173,15 +174,11 @@ def prompts_page(title: str, questions: Sequence[QuestionPrompts]) -> str:
 def questions_html(questions: Sequence[QuestionPrompts]) -> str:
     """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first one is unfolded."""
     unfolded = len(questions) if len(questions) <= OPEN_QUESTIONS else 1
-    return "\n".join(_question(question, number < unfolded) for number, question in enumerate(questions))
-
-
-def _question(question: QuestionPrompts, unfolded: bool) -> str:
-    columns = "\n".join(_columns(question.columns))
-    start = f'<details class="asked" data-dataset="{_text(question.dataset)}"{" open" if unfolded else ""}>'
-    return (
-        f"{start}<summary><h2>{_text(question.title)}</h2></summary>\n"
-        f'<div class="abreast">\n{columns}\n</div></details>'
+    return "\n".join(
+        f'<details class="asked" data-dataset="{_text(question.dataset)}"{" open" if number < unfolded else ""}>'
+        f"<summary><h2>{_text(question.title)}</h2></summary>\n"
+        f'<div class="abreast">\n{"".join(_columns(question.columns))}</div></details>'
+        for number, question in enumerate(questions)
     )
 
 
@@ -194,14 +191,16 @@ def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
             groups.append([column])
         else:
             alike.append(column)
-    different = [column for column, *_ in groups]
     for number, (column, *others) in enumerate(groups):
+        # The other of two columns, or the first of more.
+        [beside, *_] = groups[0] if number else groups[1] if len(groups) == 2 else [column]
+        compared = beside.views if beside is not column and len(beside.views) == len(column.views) else repeat(None)
         titles = ", ".join(other.title for other in others)
         same = f'<p class="same">{_text(say("The same prompt for {titles}.", titles=titles))}</p>' if others else ""
-        prompts = "\n".join(map(prompt_html, column.views, _beside(different, number)))
+        prompts = "\n".join(map(prompt_html, column.views, compared))
         lines = [f"{other.title}: {request_line(other.views[0].request)}" for other in others if other.views]
         prompts += "".join(_tag("p", _text(line), class_="about") for line in lines)
-        yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>"
+        yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>\n"
 
 
 def _shown(column: PromptColumn) -> list[object]:
@@ -210,15 +209,6 @@ def _shown(column: PromptColumn) -> list[object]:
         (view.title, view.prompt, view.shots, view.left_out, view.tokens, view.all_tokens, view.warnings)
         for view in column.views
     ]
-
-
-def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView | None]:
-    """Return what the prompts of a column are compared with: the other of two columns, or the first of more."""
-    other = columns[0] if number else columns[1] if len(columns) == 2 else None
-    views = columns[number].views
-    if other is None or len(other.views) != len(views):
-        return [None] * len(views)
-    return other.views
 
 
 def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
@@ -231,15 +221,20 @@ def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
     bubbles, warnings = bubbles_of(view), dict.fromkeys(view.warnings)
     if beside is not None:
         mark_changes(bubbles, bubbles_of(beside))
+    shown = []
+    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
+        alike = list(group)
+        written = "".join(_bubble(bubble, view) for bubble in alike)
+        shown.append(_folded(_spans(alike), written) if in_example else written)
     return _tag(
         "article",
         _head(view),
         *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
         _legend(bubbles),
-        _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
+        _tag("div", *shown, _answer(view), class_="bubbles"),
         *([_tag("p", _text(line), class_="about")] if (line := request_line(view.request)) else []),
         *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
-        *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
+        *([] if view.all_tokens is None else [_tokens(view.all_tokens)]),
         class_="prompt-view",
     )
 
@@ -249,7 +244,7 @@ def _head(view: PromptView) -> str:
     title = [_tag("h4", _text(_title(view.title)))] if view.title else []
     row = say("row {row}, sample {id}", row=view.index, id=view.sample_id)
     facts = _tag("p", _text(f"{row} · {_shots(view)} · {sent}"), class_="about")
-    return "".join([*title, facts, *_length(view)])
+    return "".join([*title, facts, _length(view)])
 
 
 def _title(title: str) -> str:
@@ -272,25 +267,23 @@ def _shots(view: PromptView) -> str:
     return " · ".join(words)
 
 
-def _length(view: PromptView) -> Iterator[str]:
-    """Yield the length of the prompt, and a meter if the model has a limit."""
+def _length(view: PromptView) -> str:
+    """Return the length of the prompt, and a meter if the model has a limit; empty if it is not known."""
     if view.tokens is None:
-        return
+        return ""
     if view.max_seq_len is None:
-        yield _tag("p", counted(view.tokens, "token"), class_="about")
-        return
+        return _tag("p", counted(view.tokens, "token"), class_="about")
     numbers = {"tokens": f"{view.tokens:,}", "limit": f"{view.max_seq_len:,}"}
     words = say("{tokens} of {limit} tokens (max_seq_len)", **numbers)
     over = f" — {say('too long')}" if view.tokens > view.max_seq_len else ""
     limits = {"min": "0", "max": str(view.max_seq_len), "value": str(view.tokens), "high": str(view.max_seq_len * 0.9)}
-    yield _tag("p", _tag("meter", words, aria_label=say("length"), **limits), f" {words}{over}", class_="about")
+    return _tag("p", _tag("meter", words, aria_label=say("length"), **limits), f" {words}{over}", class_="about")
 
 
 def _legend(bubbles: Sequence[Bubble]) -> str:
-    sizes: dict[str, int] = {}
+    sizes: Counter[str] = Counter()
     for span in _spans(bubbles):
-        name = _class_of(span.origin)
-        sizes[name] = sizes.get(name, 0) + len(span.text)
+        sizes[_class_of(span.origin)] += len(span.text)
     words = [
         _tag("span", _tag("span", _origin(name), class_=f"piece {name}"), f" {counted(sizes[name], 'character')}")
         for name in ORIGIN_WORDS
@@ -299,15 +292,8 @@ def _legend(bubbles: Sequence[Bubble]) -> str:
     return _tag("p", " ".join(words), class_="origins")
 
 
-def _spans(bubbles: Iterable[Bubble]) -> Iterator[Span]:
-    return (piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
-
-
-def _with_folded_examples(bubbles: Sequence[Bubble], view: PromptView) -> Iterator[str]:
-    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
-        shown = list(group)
-        written = "".join(_bubble(bubble, view) for bubble in shown)
-        yield _folded(list(_spans(shown)), written) if in_example else written
+def _spans(bubbles: Iterable[Bubble]) -> list[Span]:
+    return [piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span)]
 
 
 def _folded(spans: Sequence[Span], written: str) -> str:
@@ -320,12 +306,12 @@ def _folded(spans: Sequence[Span], written: str) -> str:
 
 
 def _bubble(bubble: Bubble, view: PromptView) -> str:
-    said = "".join(
-        _folded([piece for piece in pieces if isinstance(piece, Span)], "".join(_piece(one, view) for one in pieces))
-        if folds and not bubble.in_example
-        else "".join(_piece(one, view) for one in pieces)
-        for folds, pieces in ((key, list(group)) for key, group in groupby(bubble.pieces, key=is_in_example))
-    )
+    said = ""
+    for folds, group in groupby(bubble.pieces, key=is_in_example):
+        pieces = list(group)
+        written = "".join(_piece(piece, view) for piece in pieces)
+        spans = [piece for piece in pieces if isinstance(piece, Span)]
+        said += _folded(spans, written) if folds and not bubble.in_example else written
     if bubble.is_format:
         return _tag("div", said, class_="said around")
     speaker, _, other = bubble.role.partition(" as ")
@@ -369,17 +355,15 @@ def described(origin: Origin, view: PromptView) -> str:
         return f"{words} · {place}" if place else words
     if origin.shot == BETWEEN_SHOTS:
         return say("between examples · ice_separator or ice_eos_token of {place}", place=place)
-    row = say("test row {row}", row=view.index) if origin.shot is None else _example(origin.shot, view)
+    row = say("test row {row}", row=view.index)
+    if origin.shot is not None and origin.shot <= len(view.shots):
+        row = say("example {number} (train row {row})", number=origin.shot, row=view.shots[origin.shot - 1])
+    elif origin.shot is not None:
+        row = say("example {number}", number=origin.shot)
     if origin.kind == "data":
         return say("data, column {column} of {row} · filled in at {place}", column=origin.column, row=row, place=place)
     of_example = _origin("template") if origin.shot is None else say("template of {example}", example=row)
     return f"{of_example} · {place}"
-
-
-def _example(shot: int, view: PromptView) -> str:
-    if shot <= len(view.shots):
-        return say("example {number} (train row {row})", number=shot, row=view.shots[shot - 1])
-    return say("example {number}", number=shot)
 
 
 def _origin(name: str) -> str:
@@ -393,14 +377,12 @@ def _class_of(origin: Origin) -> str:
     return "example" if origin.shot is not None else origin.kind
 
 
-def _answer(view: PromptView) -> Iterator[str]:
-    """Yield the wanted answer, which is not part of the prompt."""
+def _answer(view: PromptView) -> str:
+    """Return the wanted answer, which is not part of the prompt; empty if it is not known."""
     if view.gold is None:
-        return
-    title = say(GOLD_TITLES[view.gold_sent])
-    yield _tag(
-        "div", _tag("p", title, class_="speaker"), _tag("div", _text(str(view.gold)), class_="said"), class_="wanted"
-    )
+        return ""
+    title = _tag("p", say(GOLD_TITLES[view.gold_sent]), class_="speaker")
+    return _tag("div", title, _tag("div", _text(str(view.gold)), class_="said"), class_="wanted")
 
 
 def _warning(warning: PromptWarning) -> str:
@@ -410,14 +392,14 @@ def _warning(warning: PromptWarning) -> str:
 
 def _tokens(tokens: Sequence[Token]) -> str:
     title = say("{tokens}, each with its id; special ones are framed", tokens=counted(len(tokens), "token"))
-    return _tag("details", _tag("summary", title), _tag("div", *map(_token, tokens), class_="said"), class_="tokens")
-
-
-def _token(token: Token) -> str:
-    text = _text(token.text).replace("\n", NEWLINE)
-    # The line breaks behind the id, so that the id stays beside the sign.
-    shown = _tag("span", text, _tag("sub", str(token.id)), class_="token special" if token.special else "token")
-    return shown + "\n" * token.text.count("\n")
+    shown = []
+    for token in tokens:
+        text = _text(token.text).replace("\n", NEWLINE)
+        kind = "token special" if token.special else "token"
+        shown.append(_tag("span", text, _tag("sub", str(token.id)), class_=kind))
+        # The line breaks behind the id, so that the id stays beside the sign.
+        shown.append("\n" * token.text.count("\n"))
+    return _tag("details", _tag("summary", title), _tag("div", *shown, class_="said"), class_="tokens")
 
 
 def _text(text: str) -> str:

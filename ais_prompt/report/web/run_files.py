@@ -1,36 +1,38 @@
-"""Read a run folder for the report: summary and results, and the progress of a run that is not finished."""
+"""Read a run folder for the report: summary, tabs of extensions, and the progress of a run that is not finished."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.extension import import_object
 from ais_prompt.plan import stored_spec
-from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
+from ais_prompt.steps import extensions
 from ais_prompt.store import (
     RunFolder,
     check_shape,
-    read_details,
-    read_head,
     read_run_file,
     reading,
     safe_name,
     try_file_lock,
 )
-from ais_prompt.types import RunSpec, SampleScore, Score
+from ais_prompt.types import RunSpec
 from ais_prompt.utils import decode
 
 if TYPE_CHECKING:
     from ais_prompt.evaluators import AsksInParts
+
+logger = logging.getLogger(__name__)
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -39,7 +41,6 @@ PAUSE_SHARE: Final = 5
 """A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
 FAILED: Final = ("error", "no answer", "no value")
 """How the note of a task begins that has no score because something went wrong."""
-Value = TypeVar("Value")
 Rescore = Callable[[RunFolder], None]
 """Scores what a run has answered so far, into its ``partial`` folder."""
 
@@ -153,56 +154,60 @@ def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:
     return list(tasks.values())
 
 
-class InOrder(Generic[Value]):
-    """Values by the id of their sample, each asked for once.
-
-    Those that are asked for in their own order take no memory.
-    """
-
-    def __init__(self, values: Iterable[tuple[str, Value]]) -> None:
-        self._values = iter(values)
-        self._passed: dict[str, Value] = {}  # those that were read but not asked for yet
-
-    def pop(self, sample_id: str) -> Value | None:
-        """Return the value of a sample; None if there is none."""
-        while sample_id not in self._passed:
-            if (found := next(self._values, None)) is None:
-                return None
-            self._passed[found[0]] = found[1]
-        return self._passed.pop(sample_id)
-
-
-class ShownResults(NamedTuple):
-    """The results file of a task.
+class ReportTab(NamedTuple):
+    """What the pages show of a run that has the files of a tab. Its scripts add the tab, see ``assets/further.js``.
 
     Attributes:
-        score: the main score; None if the task was not scored.
-        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
-        doubt: how many wrong answers contain the gold answer; empty if few do.
-        details: the scores of samples by their ids. Reading them raises a StoreError if the file is broken.
+        data: (run folder) → JSON values, which the report has beside its own.
+        line: (run folder) → values of the line in the list of runs.
+        version: (run folder) → when the newest file was written, in nanoseconds since 1970; 0 if there is nothing to
+            show yet.
+        live: (run folder) → what goes on in a run that is running; None if that is nothing.
+        is_scored: whether the tab is beside scores: the answers so far are scored while the run lasts.
     """
 
-    score: Score | None
-    sensitivity: Mapping[str, Any] | None
-    doubt: str
-    details: InOrder[SampleScore]
+    data: Callable[[RunFolder], Mapping[str, Any]]
+    line: Callable[[RunFolder], Mapping[str, Any]]
+    version: Callable[[RunFolder], int]
+    live: Callable[[RunFolder], Mapping[str, Any] | None]
+    is_scored: bool = True
 
 
-def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
-    """Open the results of a task; they are empty if it was not scored.
+def tabs_of(folder: RunFolder) -> dict[str, ReportTab]:
+    """Return the tabs of a run, by name; no other tab is imported.
+
+    Args:
+        folder: of the run, or of the scores of one that is not finished.
+    """
+    run = folder.whole.root
+    entries = {name: entry for one in extensions() for name, entry in one.tabs.items()}
+    return {
+        name: import_object(entry.home)
+        for name, entry in entries.items()
+        if any(any(run.glob(pattern)) for pattern in entry.files)
+    }
+
+
+def further_data(folder: RunFolder) -> dict[str, Any]:
+    """Return the data of all tabs of a run. A tab beside scores that cannot be read is left out.
 
     Raises:
-        StoreError: the file is not there, or broken.
+        StoreError: a file of a run without scores cannot be read.
     """
-    if not task.scored:
-        return ShownResults(None, None, "", InOrder(()))
-    path = folder.results(task.model, task.dataset)
-    scores, found, doubt = read_head(path)
-    sensitivity = None
-    if found is not None:
-        sensitivity = {**found.to_json(), "far": [other.postprocessor for other in found.far]}
-    details = InOrder((detail.sample_id, detail) for detail in read_details(path))
-    return ShownResults(scores[0], sensitivity, doubt, details)
+    found: dict[str, Any] = {}
+    for name, tab in tabs_of(folder).items():
+        try:
+            found |= tab.data(folder.whole)
+        except AisPromptError as error:
+            if not tab.is_scored:
+                raise
+            logger.warning("the report has no tab %r: %s", name, error)
+    return found
+
+
+def time_of_tabs(folder: RunFolder) -> int:
+    """Return when the newest file of a tab was written, in nanoseconds since 1970; 0 if there is none."""
+    return max((tab.version(folder.whole) for tab in tabs_of(folder).values()), default=0)
 
 
 class RunState(Struct, frozen=True):
@@ -308,8 +313,3 @@ def _progress(folder: RunFolder) -> tuple[int, int]:
                 per_sample = row.repeats or 1
                 tasks.setdefault((row.model, row.dataset), (row.n // per_sample, (row.of or row.n) // per_sample))
     return sum(done for done, _ in tasks.values()), sum(of for _, of in tasks.values())
-
-
-def state_json(state: RunState) -> dict[str, Any]:
-    """Return a state as JSON values; the version as text, since browsers round such numbers."""
-    return {name: getattr(state, name) for name in state.__struct_fields__} | {"version": str(state.version)}

@@ -1,23 +1,33 @@
-"""One sample as the report shows it: requests, answers, scores, and the requests to judges about it (`Judgement`)."""
+"""One sample as the report shows it: requests, answers, scores, and the requests to judges about it.
+
+Samples that a browser reads together hold each line of text once, and finite numbers only.
+Requests to judges are found by the bytes where their lines begin; each is shown with its part in the score.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from glob import escape
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from msgspec.structs import asdict
+from msgspec import Struct
+from msgspec.json import Decoder
+from msgspec.structs import asdict, replace
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.preview import prompts_of, text_or_json
-from ais_prompt.report.web.assets import Lines, Text, finite
-from ais_prompt.report.web.judgements import Judgement, read_judgements
+from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
 from ais_prompt.types import (
     Completion,
+    Failure,
+    JudgeVerdict,
     ModelCall,
     Prediction,
     Reading,
@@ -26,16 +36,24 @@ from ais_prompt.types import (
 from ais_prompt.utils import (
     FILE_NOTE,
     KINDS,
+    counted,
+    decode_own,
     describe_call,
     describe_part,
     local_file,
+    open_regular,
+    shown_content,
     source_of,
 )
 
 if TYPE_CHECKING:
     from ais_prompt.evaluators import AsksInParts
 
+
 logger = logging.getLogger(__name__)
+
+Text: TypeAlias = list[int]
+"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
 
 SHOWN_MEDIA: Final = frozenset(
     [
@@ -48,6 +66,32 @@ SHOWN_MEDIA: Final = frozenset(
 MOST_MEDIA: Final = 4_000_000
 """Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
 _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
+
+
+class Lines:
+    """Lines of texts, each kept once: prompts with the same shots, turns and labels share most of theirs.
+
+    Attributes:
+        size: characters of all different lines.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> Text:
+        """Return the numbers of the lines of a text; add new lines."""
+        numbers = []
+        for line in text.split("\n"):
+            if line not in self._numbers:
+                self._numbers[line] = len(self._numbers)
+                self.size += len(line)
+            numbers.append(self._numbers[line])
+        return numbers
+
+    def to_json(self) -> list[str]:
+        """Return the lines in order of their numbers."""
+        return list(self._numbers)
 
 
 class SampleChunk:
@@ -72,46 +116,37 @@ class SampleChunk:
             detail: its score; None if it was not scored.
             judged: from `judgement_places`: where the requests to judges about it begin.
         """
-        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged), self._asking))
+        lines, further = self.lines, detail.further if detail else {}
+        said = prediction.prediction
+        texts = [completion.text for completion in prediction.completions]
+        is_answer = said in (None, texts, *texts) or prediction.labels  # others are such as probabilities
+        reasons = [f"{name}: {one.status}, {one.reason}" for name, one in further.items() if one.reason]
+        self.samples.append(
+            {
+                "requests": _requests(prediction, lines),
+                "labels": _labels(prediction, lines),
+                "prediction": None if is_answer else lines.add(text_or_json(said)),
+                "verdicts": _verdicts(prediction, detail, lines),
+                "further": [
+                    {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
+                    for name, one in further.items()
+                ],
+                "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
+                "reason": "; ".join(filter(None, (detail.reason if detail else "", *reasons))),
+                "failed_turn": prediction.failed_turn,
+                "shots": prediction.shots_used,
+                "columns": dict(prediction.columns),
+                "judgements": [
+                    request
+                    for one in read_judgements(judged)
+                    for request in _judgement(one, detail, prediction, lines, self._asking.get(one.evaluator))
+                ],
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
         return {"lines": self.lines.to_json(), "samples": self.samples}
-
-
-def _sample(
-    prediction: Prediction,
-    detail: SampleScore | None,
-    lines: Lines,
-    judgements: Sequence[Judgement],
-    asking: Mapping[str, AsksInParts],
-) -> dict[str, Any]:
-    return {
-        "requests": _requests(prediction, lines),
-        "labels": _labels(prediction, lines),
-        "prediction": _other_prediction(prediction, lines),
-        "verdicts": _verdicts(prediction, detail, lines),
-        "further": [
-            {"evaluator": name, "status": one.status, "verdicts": _verdicts(prediction, one, lines)}
-            for name, one in (detail.further if detail else {}).items()
-        ],
-        "values": {metric: finite(value) for metric, value in (detail.all_values if detail else {}).items()},
-        "reason": _reason(detail) if detail else "",
-        "failed_turn": prediction.failed_turn,
-        "shots": prediction.shots_used,
-        "columns": dict(prediction.columns),
-        "judgements": [
-            request
-            for one in judgements
-            for request in _judgement(one, detail, prediction, lines, asking.get(one.evaluator))
-        ],
-    }
-
-
-def _reason(detail: SampleScore) -> str:
-    """Return why a sample is not scored, by the headline and by each further evaluator."""
-    further = (f"{name}: {one.status}, {one.reason}" for name, one in detail.further.items() if one.reason)
-    return "; ".join(filter(None, (detail.reason, *further)))
 
 
 def _judgement(
@@ -135,35 +170,33 @@ def _judgement(
 
 def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
     """Return each request with its answers. Prompts of labels are part of the labels instead."""
+    pairs: Iterable[tuple[Any, Sequence[Completion] | None]]
     if any("prompt" in found for found in prediction.labels.values()):
         failed = [completion for completion in prediction.completions if completion.failure]
-        return [_request(None, failed, lines)] if failed else []
-    prompts = prompts_of(prediction)
-    if len(prompts) == 1:
-        return [_request(prompts[0], prediction.completions, lines)]
-    # A dialogue that lacks turns has one completion, a failure, more than prompts.
-    pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
-    return [_request(prompt, answers or [], lines) for prompt, answers in pairs]
-
-
-def _request(prompt: Any, answers: Sequence[Completion], lines: Lines) -> dict[str, Any]:
-    return {
-        "prompt": None if prompt is None else _prompt(prompt, lines),
-        "answers": [_answer(completion, lines) for completion in answers],
-    }
+        pairs = [(None, failed)] if failed else []
+    elif len(prompts := prompts_of(prediction)) == 1:
+        pairs = [(prompts[0], prediction.completions)]
+    else:  # a dialogue that lacks turns has one completion, a failure, more than prompts
+        pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
+    return [
+        {
+            "prompt": None if prompt is None else _prompt(prompt, lines),
+            "answers": [_answer(completion, lines) for completion in answers or ()],
+        }
+        for prompt, answers in pairs
+    ]
 
 
 def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
     """Return a prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
     if isinstance(prompt, str):
         return lines.add(prompt)
-    return [{"role": message["role"], "parts": _parts(message["content"], lines)} for message in prompt]
-
-
-def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dict[str, Any]]:
-    if isinstance(content, str):
-        return [{"text": lines.add(content)}]
-    return [_part(part, lines) for part in content]
+    messages = []
+    for message in prompt:
+        content = shown_content(message)
+        parts = [{"text": lines.add(content)}] if isinstance(content, str) else [_part(part, lines) for part in content]
+        messages.append({"role": message["role"], "parts": parts})
+    return messages
 
 
 def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
@@ -173,6 +206,11 @@ def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
         return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
     text = part["text"] if isinstance(part.get("text"), str) else describe_call(part) or text_or_json(dict(part))
     return {"text": lines.add(text)}
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number, or None for NaN and infinity, which browsers cannot read."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def media_url(part: Mapping[str, Any]) -> str:
@@ -244,14 +282,6 @@ def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
     ]
 
 
-def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
-    """Return the prediction if it is neither a text of the model nor a label, such as probabilities."""
-    texts = [completion.text for completion in prediction.completions]
-    if prediction.prediction in (None, texts, *texts) or prediction.labels:
-        return None
-    return lines.add(text_or_json(prediction.prediction))
-
-
 def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
     """Return what was extracted beside the gold: once, or for each turn of a dialogue and each repeated answer.
 
@@ -261,7 +291,15 @@ def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) 
     if detail is None:
         return [_verdict(None, prediction.gold, None, lines)]
     if detail.repeats:
-        return [_repeat(repeat, lines) for repeat in detail.repeats]
+        return [
+            {
+                **_verdict(one.extracted, one.gold, next(iter(one.readings), None), lines),
+                "status": one.status,
+                "reason": one.reason,
+                "value": finite(next(iter(one.values.values()), None)),
+            }
+            for one in detail.repeats
+        ]
     extracted, gold, readings = detail.extracted, detail.gold, detail.readings
     if isinstance(extracted, list) and isinstance(gold, list) and len(prediction.completions) == len(extracted):
         each = zip_longest(extracted, gold[: len(extracted)], readings[: len(extracted)])
@@ -269,16 +307,142 @@ def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) 
     return [_verdict(extracted, gold, next(iter(readings), None), lines)]
 
 
-def _repeat(repeat: SampleScore, lines: Lines) -> dict[str, Any]:
-    value = next(iter(repeat.values.values()), None)
-    more = {"status": repeat.status, "reason": repeat.reason, "value": finite(value)}
-    return _verdict(repeat.extracted, repeat.gold, next(iter(repeat.readings), None), lines) | more
-
-
 def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -> dict[str, Any]:
-    found = {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+    texts = {"extracted": extracted, "gold": gold}
+    found = {name: None if value is None else lines.add(text_or_json(value)) for name, value in texts.items()}
     return {**found, "reading": asdict(reading)} if reading else found
 
 
-def _text(value: Any, lines: Lines) -> Text | None:
-    return None if value is None else lines.add(text_or_json(value))
+class _Head(Struct):
+    id: str
+
+
+_HEADS: Final = Decoder(_Head)
+
+
+class Judgement(Struct, frozen=True):
+    """What a judge was asked about an answer, and what it said.
+
+    Attributes:
+        judge: the name of its folder.
+        said: its reply, with the prompt.
+        evaluator: the folder of the evaluator that asked, of several.
+    """
+
+    judge: str
+    said: Prediction
+    evaluator: str = ""
+
+    def verdict_of(self, score: SampleScore | None, prediction: Prediction) -> tuple[str | float | None, bool]:
+        """Return the verdict in the reply as far as the score has it, and whether the reference answer came first.
+
+        Args:
+            score: of the sample; None if it was not scored.
+            prediction: the answers to it.
+        """
+        if (found := self._found(score, prediction)) is None:
+            return None, False
+        one, _, place = found
+        return (one.orders[place] if one.orders else one.vote), bool(place)
+
+    def said_of_parts(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts
+    ) -> Sequence[tuple[str, Any]]:
+        """Return each part that the reply is about, with what it says of it as far as the score has it.
+
+        That is as in `AsksInParts.said`; none if the score is of another reply.
+        """
+        with suppress(AisPromptError):  # the gold cannot be used
+            if found := self._found(score, prediction, asking):
+                one, answer, place = found
+                said = asking.said(one.vote, answer.gold)
+                return said if len(asking.parts(answer.gold)) == 1 else said[place : place + 1]
+        return []
+
+    def _found(
+        self, score: SampleScore | None, prediction: Prediction, asking: AsksInParts | None = None
+    ) -> tuple[JudgeVerdict, SampleScore, int] | None:
+        """Return the verdict of the judge, the answer that it is about, and the place of the reply in it."""
+        from ais_prompt.judges import questions_about
+
+        if score is not None:
+            score = next((one for name, one in score.further.items() if safe_name(name) == self.evaluator), score)
+        for answer, earlier in _judged_answers(score, prediction) if score else ():
+            for one in answer.verdicts:
+                names = questions_about(answer, earlier, compares=bool(one.orders), evaluator=asking)
+                if safe_name(one.judge) == self.judge and self.said.sample_id in names:
+                    return one, answer, names.index(self.said.sample_id)
+        return None
+
+
+def _judged_answers(score: SampleScore, prediction: Prediction) -> Iterator[tuple[SampleScore, Sequence[Any]]]:
+    """Yield each answer that was judged: of repeats, or of the turns of a dialogue with the answers before them."""
+    extracted, gold, said = score.extracted, score.gold, prediction.prediction
+    if score.repeats or not (isinstance(extracted, list) and isinstance(gold, list) and isinstance(said, list)):
+        yield from ((answer, ()) for answer in score.repeats or (score,))
+        return
+    turns = [number for number, answer in enumerate(extracted) if answer is not None]
+    judges = len(score.verdicts) // (len(turns) or 1)
+    for place, number in enumerate(turns):
+        verdicts = score.verdicts[place * judges : (place + 1) * judges]
+        yield replace(score, extracted=extracted[number], gold=gold[number], verdicts=verdicts), said[:number]
+
+
+def judgement_places(folder: RunFolder, model: str, dataset: str) -> Iterator[tuple[str, Path, int]]:
+    """Yield each request to a judge about a task: the id of the sample, the file, and the byte where its line begins.
+
+    What is broken in the files of judges is left out, with a warning: the answers and scores can be shown without it.
+
+    Args:
+        folder: of the run.
+        model, dataset: ``abbr`` of the judged task.
+    """
+    first, *named = folder.judges(model)
+    if not first.root.exists():  # most tasks have no judge
+        return
+    name = first.predictions("", dataset).name
+    for path in (path for one in named or [first] for path in sorted(one.root.glob(f"predictions/*/{escape(name)}"))):
+        try:
+            with reading(path, fix=""), open_regular(path) as lines:
+                yield from _places(path, lines)
+        except StoreError as error:
+            logger.warning("the report leaves out a file of a judge: %s (%s)", error.what, path)
+
+
+def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
+    """Return the requests to judges about a sample, from their files and the bytes where their lines begin.
+
+    A line that is broken is a failed request.
+    """
+    found = []
+    for path, start in places:
+        try:
+            reply = read_prediction(path, start)
+        except AisPromptError as error:
+            reply = Prediction("", 0, "", None, None, (Completion(failure=Failure("broken", error.what)),))
+        # Only the replies to one of several evaluators are in a folder of it.
+        *_, by, evaluator, _, _, _ = path.parts
+        found.append(Judgement(path.parent.name, reply, evaluator if by == "by" else ""))
+    return found
+
+
+def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int]]:
+    start = broken = 0
+    for line in lines:
+        question = _id_in(line)
+        if question is None:
+            broken += 1
+        else:
+            # The name of a question is that of the sample, "-" and a digest.
+            yield question.rpartition("-")[0], path, start
+        start += len(line)
+    if broken:
+        logger.warning("the report leaves out %s of a judge: %s", counted(broken, "broken line"), path)
+
+
+def _id_in(line: bytes) -> str | None:
+    with suppress(ValueError):
+        return _HEADS.decode(line).id
+    with suppress(KeyError, TypeError, ValueError):  # a lone surrogate or NaN
+        return str(decode_own(line)["id"])
+    return None

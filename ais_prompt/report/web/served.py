@@ -10,15 +10,19 @@ from urllib.parse import parse_qs
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview import PromptView, kept_prompts, traced_views
-from ais_prompt.report.web.further import further_data, time_of_tabs
-from ais_prompt.report.web.index import SampleIndex
+from ais_prompt.report.web.index import Query, SampleIndex, find, find_questions
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.prompt_page import chosen_part, prompts_part, sample_prompts_html
-from ais_prompt.report.web.run_files import asking_in_parts, has_scores, newest_scores, time_of_summary
+from ais_prompt.report.web.run_files import (
+    asking_in_parts,
+    further_data,
+    has_scores,
+    newest_scores,
+    time_of_summary,
+    time_of_tabs,
+)
 from ais_prompt.report.web.sample import SampleChunk
-from ais_prompt.report.web.sample_search import Query, find
-from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
 
@@ -104,9 +108,13 @@ class ServedReport:
         answer: dict[str, Any] = {"length": len(found.numbers), "states": found.states}
         answer["rows"] = [index.row(number) for number in found.numbers[first : min(last, first + MOST_ROWS)]]
         if name := values.get("sample"):
-            number = _numbered(name, index)
+            statement = """
+                SELECT number FROM tasks JOIN samples USING (task)
+                WHERE id = substr(?, length(model || dataset) + 3) AND model || '/' || dataset || '/' || id = ?
+                AND number < ?
+            """
             answer |= {"named": None, "position": -1}
-            if number is not None:
+            for (number,) in index.select(statement, [name, name, index.size])[:1]:
                 answer["named"] = index.row(number)
                 answer["position"] = found.numbers.index(number) if number in found.numbers else -1
         return answer
@@ -202,15 +210,6 @@ def _others(row: dict[str, Any], index: SampleIndex) -> list[int]:
     statement = "SELECT number FROM samples JOIN tasks USING (task) WHERE id = ? AND dataset = ? AND number < ?"
     found = index.select(f"{statement} ORDER BY number", [row["id"], dataset, index.size])
     return [number for (number,) in found if number != row["number"]]
-
-
-def _numbered(name: str, index: SampleIndex) -> int | None:
-    """Return the number of a sample from its name, model/dataset/id; None if there is none."""
-    statement = """
-        SELECT number FROM tasks JOIN samples USING (task)
-        WHERE id = substr(?, length(model || dataset) + 3) AND model || '/' || dataset || '/' || id = ? AND number < ?
-    """
-    return next((int(number) for (number,) in index.select(statement, [name, name, index.size])), None)
 
 
 def _number(text: str | None) -> int:

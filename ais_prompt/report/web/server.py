@@ -23,11 +23,12 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Protocol
 from urllib.parse import parse_qs, quote, unquote
 
+from msgspec.structs import asdict
+
 from ais_prompt.comparison import comparison_json
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.report.web import write_report
-from ais_prompt.report.web.pages import comparison_page, runs_page
-from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
+from ais_prompt.report.web.pages import comparison_page, runs_page, write_report
+from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, time_of_summary
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, all_runs, reading, refuse_links
@@ -68,9 +69,9 @@ def report_of(folder: RunFolder) -> Path:
     """
     refuse_links(folder)
     folder = newest_scores(folder)
-    summary = folder.summary_dir / "summary.json"
+    scored = time_of_summary(folder)
     with _making:
-        if not (folder.report.exists() and summary.exists() and _changed(folder.report) >= _changed(summary)):
+        if not (scored and folder.report.exists() and folder.report.stat().st_mtime_ns >= scored):
             write_report(folder)
     return folder.report
 
@@ -196,28 +197,28 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        self._answer(lambda: self._route(with_body=True), with_body=True)
+        self._answer(self._route)
 
     def do_HEAD(self) -> None:
-        self._answer(lambda: self._route(with_body=False), with_body=False)
+        self._answer(self._route)
 
     def do_POST(self) -> None:
-        self._answer(self._post, with_body=True)
+        self._answer(self._post)
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal belongs to the user."""
 
-    def _answer(self, answer: Callable[[], None], *, with_body: bool) -> None:
+    def _answer(self, answer: Callable[[], None]) -> None:
         if self.headers.get("Host") not in self.server.hosts():
-            self._send(HTTPStatus.FORBIDDEN, _plain("this server is for this machine only"), with_body)
+            self._send(HTTPStatus.FORBIDDEN, _plain("this server is for this machine only"))
             return
         if not self._knows_token():
-            self._send(HTTPStatus.FORBIDDEN, _plain(NO_TOKEN), with_body)
+            self._send(HTTPStatus.FORBIDDEN, _plain(NO_TOKEN))
             return
         try:
             answer()
         except AisPromptError as error:
-            self._send(HTTPStatus.SERVICE_UNAVAILABLE, _plain("\n".join(error.lines())), with_body)
+            self._send(HTTPStatus.SERVICE_UNAVAILABLE, _plain("\n".join(error.lines())))
 
     def _knows_token(self) -> bool:
         """Return whether the request has the token, in its address or its cookie."""
@@ -242,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif folder is not None and part.endswith(PAGE_DATA) and (page := self.server.page(address, part)):
             self._send_values(page.take(self._sent_values()))
         else:
-            self._send(HTTPStatus.NOT_FOUND, _plain(f"nothing is scored at {unquote(path)}"), with_body=True)
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"nothing is scored at {unquote(path)}"))
 
     def _sent_values(self) -> dict[str, Any]:
         size = self.headers.get("Content-Length", "")
@@ -254,24 +255,24 @@ class _Handler(BaseHTTPRequestHandler):
             raise ConfigError(f"the page sent no JSON: {error}", fix="open the page again") from None
         return values if isinstance(values, dict) else {}
 
-    def _send_values(self, values: Any, *, with_body: bool = True) -> None:
+    def _send_values(self, values: Any) -> None:
         content = SECRETS.hide_in_json(encode_finite(values))
-        self._send(HTTPStatus.OK, BytesIO(content), with_body, "application/json")
+        self._send(HTTPStatus.OK, BytesIO(content), "application/json")
 
-    def _route(self, with_body: bool) -> None:
+    def _route(self) -> None:
         runs = self.server.runs()
         path, _, query = self.path.partition("?")
         address = "/".join(path.split("/")[:3])
         if path == "/":
-            self._send(HTTPStatus.OK, BytesIO(runs_page(self.server.work_dir, runs).encode()), with_body, "text/html")
+            self._send(HTTPStatus.OK, BytesIO(runs_page(self.server.work_dir, runs).encode()), "text/html")
         elif path == "/compare" and self.headers.get("Sec-Fetch-Site") in (None, "none", "same-origin"):
-            self._send(HTTPStatus.OK, BytesIO(_compared(runs, query)), with_body, "text/html")
+            self._send(HTTPStatus.OK, BytesIO(_compared(runs, query)), "text/html")
         elif (folder := runs.get(address)) is None:
-            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no run {unquote(path)}"), with_body)
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no run {unquote(path)}"))
         else:
-            self._answer_run(folder, address, path.removeprefix(address), query, with_body)
+            self._answer_run(folder, address, path.removeprefix(address), query)
 
-    def _answer_run(self, folder: RunFolder, address: str, part: str, query: str, with_body: bool) -> None:
+    def _answer_run(self, folder: RunFolder, address: str, part: str, query: str) -> None:
         report, live = self.server.served(address, folder)
         answers: dict[str, Callable[[], Any]] = {
             "/overview": report.overview,
@@ -282,23 +283,23 @@ class _Handler(BaseHTTPRequestHandler):
             "/prompts": lambda: report.prompts(query),
         }
         if part in answers:
-            self._send_values(answers[part](), with_body=with_body)
+            self._send_values(answers[part]())
         elif page := self.server.page(address, part):
             if part.endswith(PAGE_DATA):
                 values = {name: texts[0] for name, texts in parse_qs(query).items()}
-                self._send_values(page.answer(values), with_body=with_body)
+                self._send_values(page.answer(values))
             else:
-                self._send(HTTPStatus.OK, BytesIO(page.html().encode()), with_body, "text/html")
+                self._send(HTTPStatus.OK, BytesIO(page.html().encode()), "text/html")
         elif part == "":
-            self._send(HTTPStatus.OK, BytesIO(report.page().encode()), with_body, "text/html")
+            self._send(HTTPStatus.OK, BytesIO(report.page().encode()), "text/html")
         elif part == "/report.html":
             path = report_of(folder)
             with reading(path, fix="give the command again"), path.open("rb") as stream:
-                self._send(HTTPStatus.OK, stream, with_body, "text/html", STORED_PAGE)
-        elif part == "/events" and with_body:
+                self._send(HTTPStatus.OK, stream, "text/html", STORED_PAGE)
+        elif part == "/events" and self.command != "HEAD":
             self._send_events(report, live)
         else:
-            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no {unquote(part)}"), with_body)
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no {unquote(part)}"))
 
     def _send_events(self, report: ServedReport, live: LiveRun) -> None:
         """Send the state of a run whenever it changes, until the browser leaves or all of a finished run is shown."""
@@ -317,9 +318,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (OSError, AisPromptError):  # the browser has left, or the run was removed
             self.close_connection = True
 
-    def _send(
-        self, status: HTTPStatus, body: BinaryIO, with_body: bool, kind: str = "text/plain", policy: str = OWN_PAGE
-    ) -> None:
+    def _send(self, status: HTTPStatus, body: BinaryIO, kind: str = "text/plain", policy: str = OWN_PAGE) -> None:
         size = body.seek(0, 2)
         body.seek(0)
         self.send_response(status)
@@ -330,7 +329,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             shutil.copyfileobj(body, self.wfile)
 
 
@@ -340,9 +339,9 @@ def _state(report: ServedReport, live: LiveRun) -> dict[str, Any]:
     Raises:
         StoreError: the run or its index cannot be read.
     """
-    state = state_json(live.state())
+    state = live.state()
     indexed, shown = report.indexed()
-    return state | {"version": f"{state['version']}-{shown}", "indexed": round(indexed, 2)}
+    return asdict(state) | {"version": f"{state.version}-{shown}", "indexed": round(indexed, 2)}
 
 
 def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
@@ -365,7 +364,3 @@ def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
 
 def _plain(text: str) -> BytesIO:
     return BytesIO(f"{text}\n".encode("utf-8", "backslashreplace"))
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns

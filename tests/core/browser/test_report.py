@@ -14,7 +14,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from ais_prompt.report.web import write_report, writer
+from ais_prompt.report import write_report
+from ais_prompt.report.web import pages
 from ais_prompt.scoring import percent
 from ais_prompt.store import RunFolder
 from tests.core.browser.conftest import open_report
@@ -875,7 +876,7 @@ def test_a_run_of_too_many_samples_says_who_shows_them(
 ) -> None:
     folder = RunFolder(tmp_path / sample_run.root.parent.name / sample_run.root.name)
     shutil.copytree(sample_run.root, folder.root)
-    monkeypatch.setattr(writer, "MOST_BYTES", 1000)
+    monkeypatch.setattr(pages, "MOST_BYTES", 1000)
     monkeypatch.setenv("AISPROMPT_LANG", "en")
     write_report(folder)
     chromium.complaints.clear()

@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.report import ReportTab
-from ais_prompt.report.web import further
+from ais_prompt.report.web import run_files
 from ais_prompt.store import RunFolder
 
 
@@ -25,10 +25,10 @@ def test_a_tab_that_cannot_be_read_is_left_out_beside_scores(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, caplog: pytest.LogCaptureFixture, is_scored: bool
 ) -> None:
     tabs = {"whole": tab(lambda _: {"one": 1}, is_scored=True), "broken": tab(broken, is_scored=is_scored)}
-    monkeypatch.setattr(further, "tabs_of", lambda _: tabs)
+    monkeypatch.setattr(run_files, "tabs_of", lambda _: tabs)
     if is_scored:
-        assert further.further_data(RunFolder(tmp_path)) == {"one": 1}
+        assert run_files.further_data(RunFolder(tmp_path)) == {"one": 1}
         assert "no tab 'broken'" in caplog.text
     else:
         with pytest.raises(ConfigError):
-            further.further_data(RunFolder(tmp_path))
+            run_files.further_data(RunFolder(tmp_path))

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.report import ORDERS, STATES, FoundSamples, Query, SampleIndex, ServedReport, find, json_text
 from ais_prompt.report.web import index as index_module
-from ais_prompt.report.web import sample_search
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Prediction, SampleScore
 from tests.core.unit.report.web.making import make_run
@@ -82,7 +81,7 @@ def test_filters_and_order_are_those_of_all_rows(
     if sort not in ("", "model", "dataset"):
         name = "characters" if sort == "length" else sort
         keys = [index.row(number)[name] for number in passing.numbers]
-        known = [sample_search.WORST_FIRST.index(key) if sort == "state" else key for key in keys if key is not None]
+        known = [index_module.WORST_FIRST.index(key) if sort == "state" else key for key in keys if key is not None]
         assert known == sorted(known, reverse=down)
         assert None not in keys[: len(known)]
 
@@ -90,8 +89,8 @@ def test_filters_and_order_are_those_of_all_rows(
 def test_the_page_and_the_index_have_the_same_orders_of_states() -> None:
     script = (files("ais_prompt.report.web") / "assets" / "plots.js").read_text("utf-8")
     assert f"const STATES = {json.dumps(STATES)};" in script
-    assert f"const WORST_FIRST = {json.dumps(sample_search.WORST_FIRST)};" in script
-    assert sorted(sample_search.WORST_FIRST) == sorted(STATES)
+    assert f"const WORST_FIRST = {json.dumps(index_module.WORST_FIRST)};" in script
+    assert sorted(index_module.WORST_FIRST) == sorted(STATES)
 
 
 def test_other_models_and_datasets_have_no_samples(index: SampleIndex) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report import ServedReport
-from ais_prompt.report.web import forget_report, write_report, writer
+from ais_prompt.report import ServedReport, forget_report, write_report
+from ais_prompt.report.web import pages
 from ais_prompt.scoring import UNUSABLE_GOLD
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.core.unit.report.web.making import make_run, prediction, scored
@@ -240,9 +240,9 @@ def test_the_samples_are_in_the_file_up_to_a_size_and_else_in_view_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_run(tmp_path, [prediction(number) for number in range(100)])
-    monkeypatch.setattr(writer, "CHUNK_SAMPLES", 10)
+    monkeypatch.setattr(pages, "CHUNK_SAMPLES", 10)
     for most, has_samples in ((1_000_000, True), (500, False)):
-        monkeypatch.setattr(writer, "MOST_BYTES", most)
+        monkeypatch.setattr(pages, "MOST_BYTES", most)
         forget_report(folder)
         write_report(folder)
         report = read_report(folder.report)

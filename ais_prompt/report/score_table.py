@@ -1,8 +1,9 @@
-"""Models side by side, one line for each dataset, in as many columns as a screen has.
+"""The scores of a run in a terminal: models side by side, or a line for each score of one model or one dataset.
 
-Of these layouts the first one that fits is printed: everything; without the columns ``n`` and ``metric``; with
-shortened names of datasets; with letters in place of the models' names; all of this without intervals; and at last
-several tables below each other, each with as many models as fit.
+Models are side by side with one line for each dataset, in as many columns as a screen has. Of these layouts the first
+one that fits is printed: everything; without the columns ``n`` and ``metric``; with shortened names of datasets; with
+letters in place of the models' names; all of this without intervals; and at last several tables below each other, each
+with as many models as fit. A line for a score has its interval and the states of its answers.
 """
 
 from __future__ import annotations
@@ -20,9 +21,24 @@ from rich.text import Text
 
 from ais_prompt.metrics import Z
 from ais_prompt.report.language import term
-from ais_prompt.scoring import Line, Row, bare, best_rows, half_width, is_starred, models_of, pivot
+from ais_prompt.report.score_notes import NO_GOLD, WORDS, without_gold
+from ais_prompt.scoring import (
+    Line,
+    Row,
+    TaskOutcome,
+    bare,
+    best_rows,
+    half_width,
+    is_starred,
+    models_of,
+    pivot,
+    right_answers,
+    span,
+    value,
+)
 from ais_prompt.terminal import fitted
-from ais_prompt.utils import printable
+from ais_prompt.types import STATUSES
+from ais_prompt.utils import one_line, printable
 
 NAME_WITH_INTERVALS: Final = 28
 """Cells of a dataset's name below which intervals are left out instead."""
@@ -34,6 +50,11 @@ _SHORT: Final = 6
 """Longest reason for a missing score that is printed in its place; the notes have all reasons."""
 ABSENT: Final = "–"
 BOLD: Final = "bold: best, or as good"
+
+INTERVAL: Final = "95 % interval"
+_STYLES: Final = {"wrong": "", "no answer": "yellow", "cut": "yellow", NO_GOLD: "yellow", "failed": "bold red"}
+_LEAST_NAME: Final = 12
+_INDENT: Final = 6
 
 
 def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
@@ -51,9 +72,9 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
     columns = {model: number for number, model in enumerate(models_of(rows))}
     order = [columns[model] for model in ranking.models]
     lines = [replace(line, rows=tuple(line.rows[number] for number in order)) for line in pivot(rows)]
-    models = [_one_line(model) for model in ranking.models]
+    models = [one_line(model) for model in ranking.models]
     layout = _layout(lines, models, console, groups)
-    text, width = _caption(rows, lines, layout, console, groups), max(console.width, 1)
+    text, width = _matrix_caption(rows, lines, layout, console, groups), max(console.width, 1)
     caption = textwrap.wrap(text, width, break_on_hyphens=False)
     for text in (*caption, *_legend(layout.titles, models, console.width)):
         console.print(Text(text, "dim"), soft_wrap=True)
@@ -148,7 +169,7 @@ class _Layout(Struct, frozen=True):
 def _layout(lines: Sequence[Line], models: Sequence[str], console: Console, groups: Collection[str]) -> _Layout:
     """Return the first layout that fits."""
     longest = max(
-        cell_len(name) for name in [_heading("dataset", console), *(_one_line(line.dataset) for line in lines)]
+        cell_len(name) for name in [_heading("dataset", console), *(one_line(line.dataset) for line in lines)]
     )
     # A column that is the same for each dataset is in the caption instead.
     needed = ("metric",) if len({line.dataset for line in lines}) < len(lines) else ()
@@ -187,21 +208,21 @@ def _print_block(
     for number, line in enumerate(lines):
         if number and lines[number - 1].dataset in groups and line.dataset not in groups:
             console.print()
-        text = Text(_fit(fitted(_one_line(line.dataset), layout.name), layout.name))
+        text = Text(_fit(fitted(one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
         best = best_rows(line.rows)
         for row, width, tail in zip(line.rows[models], widths, tails, strict=True):
             score, spread = _cell(row, intervals=layout.intervals)
             text.append(" " * (width - tail - cell_len(score)))
-            style = _style(row, is_best=any(row is one for one in best))
+            style = _cell_style(row, is_best=any(row is one for one in best))
             text.append(score, style).append(spread[:-1]).append(spread[-1], "yellow")
             text.append(" " * (tail - len(spread)))
         text.rstrip()
         console.print(text, soft_wrap=True)
 
 
-def _caption(
+def _matrix_caption(
     rows: Sequence[Row], lines: Sequence[Line], layout: _Layout, console: Console, groups: Collection[str]
 ) -> str:
     """Return what the numbers are: ``accuracy in % ± half of the 95 % interval · n = 40 · bold: best``."""
@@ -249,7 +270,7 @@ def _cell(row: Row | None, *, intervals: bool) -> tuple[str, str]:
     return bare(row.score, fraction=row.fraction), f" ±{spread}{star}" if spread else star
 
 
-def _style(row: Row | None, *, is_best: bool) -> str:
+def _cell_style(row: Row | None, *, is_best: bool) -> str:
     if row is None or row.score is None:
         return "red" if row is not None else "dim"
     return " ".join(filter(None, ("bold" if is_best else "", "red" if row.failed else "")))
@@ -274,10 +295,6 @@ def _side(side: str, line: Line) -> str:
     return line.n if side == "n" else printable(line.metric or "")
 
 
-def _one_line(name: str) -> str:
-    return printable(name).replace("\n", r"\n")
-
-
 def _heading(name: str, console: Console) -> str:
     """Return a heading in the reader's language; files and pipes, which programs read, have English ones."""
     return term(name) if console.is_terminal else name
@@ -292,3 +309,106 @@ def _letter(number: int) -> str:
     """Return A to Z, AA, AB, … for 0, 1, 2, …"""
     head, place = divmod(number, 26)
     return (_letter(head - 1) if head else "") + chr(ord("A") + place)
+
+
+def print_score_lines(
+    rows: Sequence[Row], console: Console, groups: Collection[str], outcomes: Sequence[TaskOutcome]
+) -> None:
+    """Print a line for each score. No line is longer than the width of the console.
+
+    Args:
+        rows: of one model or one dataset, groups first.
+        console: where to.
+        groups: names of groups; a blank line separates them from datasets.
+        outcomes: of the tasks, which know the samples without a usable gold.
+    """
+    golds = {(one.dataset, one.model): without_gold(one) for one in outcomes}
+    names = [one_line(_label(row, rows)) for row in rows]
+    scores = [
+        row.note.partition(":")[0] if row.score is None else value(row.score, fraction=row.fraction) for row in rows
+    ]
+    spans = [span(row.ci95_low, row.ci95_high, fraction=row.fraction) for row in rows]
+    score_width, span_width = (max(map(cell_len, texts)) for texts in (scores, spans))
+    with_spans = console.width >= _LEAST_NAME + score_width + span_width + 4
+    numbers = score_width + (span_width + 4 if with_spans else 2)
+    name_width = max(1, min(max(map(cell_len, names)), console.width - numbers))
+    best = [one for line in pivot(rows) for one in best_rows(line.rows)]
+    common = _lines_caption(rows, console, with_spans=with_spans and any(spans))
+    common += f" · {BOLD}" if best and console.is_terminal else ""
+    for caption in textwrap.wrap(common, max(console.width, 1)):
+        console.print(Text(caption, "dim"), soft_wrap=True)
+    told: dict[tuple[str, str], set[tuple[int | None, ...]]] = {}
+    for number, row in enumerate(rows):
+        if number and rows[number - 1].dataset in groups and row.dataset not in groups:
+            console.print()
+        name = fitted(names[number], name_width)
+        line = Text(name + " " * (name_width - cell_len(name)) + "  ")
+        style = "red" if row.score is None else "bold" if any(row is one for one in best) else ""
+        line.append(f"{scores[number]:>{score_width}}", style)
+        if with_spans:
+            line.append(f"  {spans[number]:<{span_width}}")
+        task = (row.dataset, row.model)
+        # The counts of a task once, and again for an evaluator that has others.
+        counts, shown = tuple(getattr(row, status) for status in STATUSES), told.setdefault(task, set())
+        is_new = counts not in shown and row.dataset not in groups
+        states = states_of(row, 0 if shown else golds.get(task, 0)) if is_new else {}
+        shown.add(counts)
+        words = Text(" · ").join(
+            Text(f"{count:,} {_heading(word, console)}", _STYLES.get(word, "")) for word, count in states.items()
+        )
+        if cell_len(line.plain) + 4 + cell_len(words.plain) <= console.width:
+            line.append("    ").append_text(words)
+            words = Text()
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+        for below in filter(None, (words, _bounds(row, console))):
+            for wrapped in below.wrap(console, max(console.width - _INDENT, 1)):
+                console.print(Text(" " * _INDENT).append_text(wrapped), soft_wrap=True)
+
+
+def _bounds(row: Row, console: Console) -> Text:
+    """Return what the score could be, where many answers have none: from all of them wrong to all of them right."""
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    if not bounds or row.of is not None or not is_starred(row):
+        return Text()
+    what = "if the answers without a score were all wrong or all right"
+    return Text(f"{bounds} {_heading(what, console)}", "dim")
+
+
+def states_of(row: Row, without_gold: int = 0) -> dict[str, int]:
+    """Return state → number of answers, in the words of a screen; states without an answer are left out.
+
+    Args:
+        row: of a task; one that was not scored has no states.
+        without_gold: how many of its failed answers failed because their gold cannot be used.
+    """
+    right = right_answers(row)
+    counts = {WORDS[status]: getattr(row, status) or 0 for status in STATUSES}
+    if right is not None:
+        scored = counts.pop("scored")
+        counts = {"right": right, "wrong": scored - right, **counts}
+    counts["failed"] -= without_gold
+    counts[NO_GOLD] = without_gold
+    return {word: count for word, count in counts.items() if count > 0}
+
+
+def _label(row: Row, rows: Sequence[Row]) -> str:
+    """Return what tells a row from the others: its model or its dataset, and its metric."""
+    metrics = {one.metric for one in rows if one.metric}
+    name = row.dataset if len({one.dataset for one in rows}) > 1 else row.model
+    return f"{name}  {row.metric}" if len(metrics) > 1 and row.metric else name
+
+
+def _lines_caption(rows: Sequence[Row], console: Console, *, with_spans: bool) -> str:
+    """Return ``questions: accuracy · 95 % interval · n = 30``: what the lines have in common."""
+    metrics, sizes, datasets = (
+        list(dict.fromkeys(getattr(row, name) for row in rows if getattr(row, name)))
+        for name in ("metric", "size", "dataset")
+    )
+    common = datasets[0] if len(datasets) == 1 else models_of(rows)[0]
+    parts = (
+        metrics[0] if len(metrics) == 1 else "scores",
+        _heading(INTERVAL, console) if with_spans else "",
+        f"n = {sizes[0]}" if len(sizes) == 1 else "",
+    )
+    return f"{printable(common)}: " + " · ".join(filter(None, parts))
