@@ -268,7 +268,7 @@ def _shown(run: ModeRun, perf: PerfSpec) -> PerfRun:
 
 
 def _print_as_aisbench(run: PerfRun) -> None:
-    from ais_prompt.extensions.perf.tool_load import aisbench_screen
+    from ais_prompt.extensions.perf.tool_tables import aisbench_screen
 
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
@@ -281,8 +281,7 @@ def _print_as_aisbench(run: PerfRun) -> None:
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
     from ais_prompt.errors import DataError
-    from ais_prompt.extensions.perf.tool_load import print_sections
-    from ais_prompt.extensions.perf.tool_tables import tool_sections
+    from ais_prompt.extensions.perf.tool_tables import print_sections, tool_sections
 
     tables = {}
     for result in run.results:

@@ -1,4 +1,8 @@
-"""The loads of a run for its report and the list of runs: numbers, verdicts and pictures, and the points of a sweep."""
+"""The loads of a run for its report and the list of runs: numbers, verdicts and pictures, and the points of a sweep.
+
+The pictures of a load are one file each, too, that holds everything: ``<dataset>_plot.html``, its requests and how many
+were in flight, and ``<dataset>_rps_distribution_plot.html``, its rates. AISBench has files of these names.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.perf.live import ENDING
+from ais_prompt.extensions.perf.load_files import ENDING
 from ais_prompt.extensions.perf.load_verdicts import VOIDING
 from ais_prompt.extensions.perf.metrics import METRICS
 from ais_prompt.extensions.perf.points import PointRun, knee
-from ais_prompt.report import ReportTab, finite_json
-from ais_prompt.store import RunFolder, reading
+from ais_prompt.report import ReportTab, finite_json, page_pieces
+from ais_prompt.store import RunFolder, reading, replacing
+from ais_prompt.types import TaskSpec
 from ais_prompt.utils import decode_own
 
 FIX: Final = "write it again: the run's command with -m perf_viz -r"
@@ -168,6 +173,29 @@ def _live(folder: RunFolder) -> Mapping[str, Any] | None:
             counts: Mapping[str, Any] = decode_own(path.read_bytes())
             return counts
     return None
+
+
+_ASSETS: Final = f"{__package__}:assets"
+SCRIPTS: Final = (
+    *("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js"),
+    *(f"{_ASSETS}/load.js", f"{_ASSETS}/load_page.js"),
+)
+PAGES: Final[Mapping[str, str]] = {"requests": "_plot.html", "rates": "_rps_distribution_plot.html"}
+"""What a page shows → the end of its name."""
+
+
+def write_load_pages(task: TaskSpec, folder: RunFolder) -> None:
+    """Write the pages of a load from its ``_charts.json``.
+
+    Raises:
+        StoreError: a file cannot be read or written.
+    """
+    names = task.model.abbr, task.dataset.abbr
+    charts = read_charts(*names, folder)
+    for kind, ending in PAGES.items():
+        data = {"name": task.name, "kind": kind, "charts": charts}
+        with replacing(folder.load_file(*names, ending)) as stream:
+            stream.writelines(map(str.encode, page_pieces(task.name, f"{_ASSETS}/load_page.html", SCRIPTS, data)))
 
 
 # Scoring the answers so far would slow the load down.

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
 from ais_prompt.extensions.perf.counters import ServerCounters, spec_decode_json
-from ais_prompt.extensions.perf.load_page import write_load_pages
 from ais_prompt.extensions.perf.load_result import LoadResult, read_result
 from ais_prompt.extensions.perf.measure import measure
+from ais_prompt.extensions.perf.page import write_load_pages
 from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.plan import Plan, Task, record_of

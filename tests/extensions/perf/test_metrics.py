@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.extensions.perf import aisbench
 from ais_prompt.extensions.perf.aisbench import aisbench_tables
-from ais_prompt.extensions.perf.metric_names import LOAD_VALUES
 from ais_prompt.extensions.perf.metrics import METRICS, distribution, firm_p99, load_table, window_table
+from ais_prompt.extensions.perf.options import LOAD_VALUES
 from ais_prompt.extensions.perf.schedule import Schedule
 from tests.extensions.perf.loads import at_20, exchange
 

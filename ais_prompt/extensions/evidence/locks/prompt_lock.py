@@ -1,4 +1,4 @@
-"""Make the prompt lock of a config, and compare the config's prompts with it.
+"""Make the prompt lock of a config, and compare the config's prompts with it; for programs too, as `ais_prompt.lock`.
 
 All prompts are rendered as they would be sent, without loading weights or sending requests.
 """
@@ -6,16 +6,17 @@ All prompts are rendered as they would be sent, without loading weights or sendi
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from msgspec.structs import asdict, replace
 
 from ais_prompt.config import redacted
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.evidence.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
-from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock
+from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock, write_prompt_lock
 from ais_prompt.models import HasTokenizerPath, Model, tokenizer_digests
 from ais_prompt.plan import Plan, Task
 from ais_prompt.preview import (
@@ -32,6 +33,56 @@ from ais_prompt.store import safe_name
 from ais_prompt.terminal import tracked
 from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
 from ais_prompt.utils import digest, digest_of_list, versions
+from ais_prompt.verbs import Config, ConfigOptions, planned, public_errors
+
+
+def lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Path:
+    """Write every prompt of a config into a lock, a small file to be reviewed and committed.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Returns:
+        The path of the lock.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        StoreError: the file cannot be written.
+    """
+    with public_errors():
+        plan = planned(config, options)
+        path = _lock_path(plan, config, file)
+        write_prompt_lock(path, make_prompt_lock(plan))
+        return path
+
+
+def check_lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Drift:
+    """Compare the prompts of a config with its lock; ``is_none`` of the result is True if they are the same.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        ConfigError: there is no lock, or it is of another config.
+    """
+    with public_errors():
+        plan = planned(config, options)
+        return find_drift(plan, _lock_path(plan, config, file))
+
+
+def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
+    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
+    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)
+
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 """The packages that can change the prompts of an unchanged config."""
