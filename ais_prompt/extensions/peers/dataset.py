@@ -10,9 +10,8 @@ from typing import Any, Final
 from ais_prompt.config import DATASET, INFER, READER
 from ais_prompt.extensions.peers.agent import as_agent, is_agent
 from ais_prompt.extensions.peers.code.calls import PROMPT
-from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge
 from ais_prompt.extensions.peers.parts import LENGTH, NO_EFFECT, Translation, is_part
-from ais_prompt.extensions.peers.scoring import translate_eval
+from ais_prompt.extensions.peers.scoring import JUDGE_KEY, keys_of_judge, last_name, translate_eval, with_judge
 from ais_prompt.extensions.peers.table import PEERS, peer_part
 from ais_prompt.extensions.peers.table.parts import CONVERSATION
 

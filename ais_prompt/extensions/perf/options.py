@@ -3,8 +3,6 @@
 The options are the fields of `LoadOptions`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.extensions.peers.table.loaders import LOADERS
+from ais_prompt.extensions.peers.table.parts import LOADERS
 
 
 def test_each_layout_has_its_loader() -> None:

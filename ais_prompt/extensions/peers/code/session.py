@@ -26,9 +26,8 @@ from ais_prompt.extensions.peers.code.calls import (
     SimulateCall,
     StartCall,
 )
-from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.extensions.peers.data_path import CACHES, PACKAGES
-from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS, peer_of, peer_package
+from ais_prompt.extensions.peers.peer_packages import DISTRIBUTIONS, PEER_FOLDERS, is_complete, peer_of, peer_package
 from ais_prompt.processes import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"

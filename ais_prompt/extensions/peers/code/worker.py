@@ -46,8 +46,7 @@ from ais_prompt.extensions.peers.code.calls import (
     SimulateCall,
     StartCall,
 )
-from ais_prompt.extensions.peers.code.data import DataAbsent
-from ais_prompt.extensions.peers.code.importing import NoSuchName, StubFinder, install_finders
+from ais_prompt.extensions.peers.code.importing import DataAbsent, NoSuchName, StubFinder, install_finders
 from ais_prompt.extensions.peers.code.running import (
     NoVerdict,
     WrongArguments,
