@@ -86,7 +86,7 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
-from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator as MrcrEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import MrcrEvaluator as MrcrEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
 from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator

@@ -19,8 +19,14 @@ from ais_prompt.extensions.benchmarks.ruler.fit import (
     fit,
 )
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
-from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
-from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
+from ais_prompt.extensions.benchmarks.ruler.tasks import (
+    NEEDLES,
+    CommonWordsTask,
+    DocumentTask,
+    FrequentWordsTask,
+    NeedleTask,
+    VariableTask,
+)
 from ais_prompt.registry import READERS
 from ais_prompt.terminal import tracked
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.data import Row
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import DEPTHS, TASKS, RulerDataset
+from ais_prompt.extensions.benchmarks.ruler.tasks import NEEDLES
 from ais_prompt.registry import READERS
 from tests.extensions.benchmarks.long_context import save_tokenizer, solve
 
