@@ -15,7 +15,7 @@ from ais_prompt.extensions.peers.agent import without_agents
 from ais_prompt.extensions.peers.custom import chatml_dataset, custom_dataset, is_custom, with_paths
 from ais_prompt.extensions.peers.dataset import translate_dataset
 from ais_prompt.extensions.peers.model import has_default_roles, translate_model
-from ais_prompt.extensions.peers.parts import Translation, accepted, is_part
+from ais_prompt.extensions.peers.parts import Translation, accepted, inside, is_part
 from ais_prompt.extensions.peers.summary import translate_summarizer
 from ais_prompt.extensions.peers.table import PEERS
 
@@ -182,16 +182,14 @@ def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:
 
 
 def _sequences(model: Mapping[str, Any]) -> int:
-    options = model.get("generation_kwargs")
-    number = options.get("num_return_sequences") if isinstance(options, Mapping) else None
+    number = inside(model, "generation_kwargs", "num_return_sequences")
     return number if isinstance(number, int) else 1
 
 
 def _generates(dataset: Any) -> bool:
     """Return whether the inferencer of a translated dataset can ask a question several times."""
-    infer = dataset.get("infer_cfg") if isinstance(dataset, Mapping) else None
-    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
-    return inferencer is not None and is_part(inferencer) and bool(accepted("inferencers", inferencer["type"], ("n",)))
+    inferencer = inside(dataset, "infer_cfg", "inferencer")
+    return is_part(inferencer) and bool(accepted("inferencers", inferencer["type"], ("n",)))
 
 
 def _rename_doubles(translated: dict[str, Any], translation: Translation) -> None:
@@ -218,10 +216,7 @@ def _rename_doubles(translated: dict[str, Any], translation: Translation) -> Non
 
 def judges_of(values: Mapping[str, Any]) -> Sequence[Any]:
     """Return the judges of a run: at its top, or only in the partitioner of the evaluation."""
-    found: Any = values.get("judge_models")
-    if not found and isinstance(section := values.get("eval"), Mapping):
-        partitioner = section.get("partitioner")
-        found = partitioner.get("judge_models") if isinstance(partitioner, Mapping) else None
+    found: Any = values.get("judge_models") or inside(values, "eval", "partitioner", "judge_models")
     return found if isinstance(found, list | tuple) else ()
 
 
@@ -232,7 +227,7 @@ def _has_system_round(model: Any) -> bool:
     meta = model.get("meta_template")
     if not meta and has_default_roles(str(model.get("type"))):
         return True
-    turns = meta.get("round") if isinstance(meta, Mapping) else None
+    turns = inside(meta, "round")
     return isinstance(turns, list) and any(isinstance(turn, Mapping) and turn.get("role") == "SYSTEM" for turn in turns)
 
 

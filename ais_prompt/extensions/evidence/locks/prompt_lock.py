@@ -292,24 +292,18 @@ def _decoding(task: Task) -> Mapping[str, Any]:
 
 
 def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
-    """Yield the prompts of each task with its model; tokens are not counted.
+    """Yield the prompts of each task with its model: of all labels, and of all turns of a dialogue with gold answers.
+
+    Tokens are not counted.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield render_task(task), task.model
-
-
-def render_task(task: Task) -> TaskPrompts:
-    """Render every prompt of a task: of all labels, and of all turns of a dialogue with gold answers.
-
-    Raises:
-        AisPromptError: a prompt cannot be built.
-    """
-    # A lock identifies whole rows, because an example also shows its gold.
-    texts = {sample.row_id: _texts(task, sample) for sample in tracked(task.data.test, f"rendering {task.spec.name}")}
-    return task_prompts(task.spec, texts, task_parts(task))
+        # A lock identifies whole rows, because an example also shows its gold.
+        work = tracked(task.data.test, f"rendering {task.spec.name}")
+        texts = {sample.row_id: _texts(task, sample) for sample in work}
+        yield task_prompts(task.spec, texts, task_parts(task)), task.model
 
 
 def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:

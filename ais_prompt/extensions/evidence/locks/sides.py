@@ -6,6 +6,7 @@ The prompts of a config are rendered, those of a run are read from its predictio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import starmap
 from pathlib import Path
 from typing import cast
@@ -55,23 +56,24 @@ def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
         model: ``abbr`` of the only model to take; None for all.
 
     Raises:
-        ConfigError: the name is neither a config nor a run, the config has faults, or the model is unknown.
+        ConfigError: the name is neither a config nor a run, the config has faults, the run has no predictions, or the
+            model is unknown.
         AisPromptError: a prompt cannot be built, or the run cannot be read.
     """
-    config = None if Path(name).is_dir() else _config(name)
+    config = None
+    with suppress(ConfigError):  # it is a run, then
+        config = None if Path(name).is_dir() else find_config(name)
     if config is None:
-        return Side(name, list(map(SideTask, sent_prompts(_run(name, work_dir), model))), is_run=True)
+        folder = _run(name, work_dir)
+        sent = list(_sent_prompts(with_model(stored_spec(folder), model), folder))
+        if not sent:
+            fix = "wait until it has ended, or resume it: aisprompt run … -r"
+            raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
+        return Side(name, list(map(SideTask, sent)), is_run=True)
     plan, _ = checked(Options(str(config), allow_code_execution="unsafe"))  # nothing is executed here
     chosen = {one.abbr for one in with_model(plan.spec, model).models}
     tasks = [task for task in plan.tasks if task.spec.model.abbr in chosen]
     return Side(name, list(starmap(SideTask, render_tasks(tasks))))
-
-
-def _config(name: str) -> Path | None:
-    try:
-        return find_config(name)
-    except ConfigError:
-        return None
 
 
 def _run(name: str, work_dir: Path) -> RunFolder:
@@ -131,26 +133,8 @@ def _counted(task: SideTask) -> TaskPrompts:
     return replace(task.prompts, tokens=tokens)
 
 
-def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompts]:
-    """Return the prompts of each task that has predictions.
-
-    Args:
-        folder: the run folder.
-        model: ``abbr`` of the only model to take; None for all.
-
-    Raises:
-        ConfigError: the run has no predictions, or the model is unknown.
-        AisPromptError: the run cannot be read.
-    """
-    spec = stored_spec(folder)
-    found = list(_tasks(with_model(spec, model), folder))
-    if not found:
-        fix = "wait until it has ended, or resume it: aisprompt run … -r"
-        raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
-    return found
-
-
-def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
+def _sent_prompts(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
+    """Yield the prompts of each task that has predictions."""
     for task in spec.tasks:
         path = folder.predictions(task.model.abbr, task.dataset.abbr)
         if path.is_file():
