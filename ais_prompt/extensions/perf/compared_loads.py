@@ -20,6 +20,7 @@ from rich.text import Text
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
+from ais_prompt.extensions.perf.goals import latencies
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, LoadTable, load_table, values_beyond
@@ -87,13 +88,8 @@ def _conversations(keys: Sequence[tuple[str, int, int]]) -> NDArray[np.int64]:
 
 def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:
     """Return the latencies of a request (see `perf.metrics`); NaN for those that it does not have."""
-    pieces, tokens = one.pieces, one.output_tokens or 0
-    is_streamed = bool(one.kinds) and len(pieces) > 0
-    first = float(pieces[0]) if is_streamed else math.nan
-    last = float(pieces[-1]) if len(pieces) else one.end
-    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
-    due = one.due if from_due else math.nan
-    return first - one.start, tpot, last - one.start, first - due, last - due
+    waited = latencies(one, one.due if from_due else math.nan)
+    return *latencies(one, one.start).values(), waited["ttft_seconds"], waited["e2el_seconds"]
 
 
 def _latency_ratios(

@@ -81,21 +81,27 @@ def goodput(exchanges: Sequence[Exchange], schedule: Schedule, table: LoadTable,
 
 def request_values(exchanges: Sequence[Exchange], schedule: Schedule, metric: str) -> Seconds:
     """Return a latency of each request in seconds: infinite after a failure, NaN if it has none."""
-    return np.array([_value(one, metric, one.due if schedule.is_open else one.start) for one in exchanges])
+    return np.array(
+        [
+            math.inf if one.failure is not None else latencies(one, one.due if schedule.is_open else one.start)[metric]
+            for one in exchanges
+        ]
+    )
 
 
-def _value(one: Exchange, metric: str, start: float) -> float:
-    if one.failure is not None:
-        return math.inf
-    pieces = one.pieces
-    if metric == "e2el_seconds":
-        return (float(pieces[-1]) if len(pieces) else one.end) - start
-    if not one.kinds or not len(pieces):  # not streamed: there is no first piece
-        return math.nan
-    if metric == "ttft_seconds":
-        return float(pieces[0]) - start
-    tokens = one.output_tokens or 0
-    return (float(pieces[-1] - pieces[0])) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
+def latencies(one: Exchange, start: float) -> dict[str, float]:
+    """Return the latencies of an answered request in seconds; NaN for those that it does not have.
+
+    Args:
+        one: the request.
+        start: from when its user waits.
+    """
+    pieces, tokens = one.pieces, one.output_tokens or 0
+    # One that was not streamed has no first piece.
+    first = float(pieces[0]) if one.kinds and len(pieces) else math.nan
+    last = float(pieces[-1]) if len(pieces) else one.end
+    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
+    return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}
 
 
 def _result(slo: Slo, values: Seconds) -> SloResult:

@@ -126,7 +126,8 @@ def print_load(result: LoadResult, console: Console) -> None:
     if wrong:
         checks.append(f"{counted(len(wrong), 'warning')}: {', '.join(one.name for one in wrong)}")
     if tail != f"p{PERCENTILES[-1]}":
-        checks.append(f"p{PERCENTILES[-1]} needs {_needed(PERCENTILES[-1])} answers")
+        needed = 100 * LEAST_BEYOND // (100 - PERCENTILES[-1])  # so that `LEAST_BEYOND` values are beyond it
+        checks.append(f"p{PERCENTILES[-1]} needs {needed} answers")
     _say(" · ".join(checks), console, "yellow" if wrong else "")
     if result.missing:
         _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
@@ -142,11 +143,6 @@ def firm_tail(tables: Sequence[LoadTable]) -> str:
     found = [table.distributions[kind] for table in tables for kind in kinds if kind in table.distributions]
     names = [f"p{percent}" for percent in PERCENTILES]
     return next((name for name in reversed(names) if all(name not in one.thin for one in found)), names[0])
-
-
-def _needed(percent: int) -> int:
-    """Return how many values a percentile needs, so that `LEAST_BEYOND` are beyond it."""
-    return 100 * LEAST_BEYOND // (100 - percent)
 
 
 def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], console: Console) -> None:

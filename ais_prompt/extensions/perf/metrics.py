@@ -136,9 +136,14 @@ def _window(exchanges: Sequence[Exchange], schedule: Schedule) -> tuple[float, f
 
 def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
     """Return when the number of requests in flight changes, and the number from then on. Ends come before starts."""
-    times = np.array([one.end for one in exchanges] + [one.start for one in exchanges])
+    return steps_between(np.array([one.start for one in exchanges]), np.array([one.end for one in exchanges]))
+
+
+def steps_between(starts: Seconds, ends: Seconds) -> tuple[Seconds, Any]:
+    """Do as `in_flight_steps` with the starts and ends of requests."""
+    times = np.concatenate((ends, starts))
     order = np.argsort(times, kind="stable")
-    return times[order], np.cumsum(np.where(order < len(exchanges), -1, 1))
+    return times[order], np.cumsum(np.where(order < len(ends), -1, 1))
 
 
 def _concurrency(exchanges: Sequence[Exchange], window: tuple[float, float]) -> tuple[float, int]:

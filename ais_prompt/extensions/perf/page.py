@@ -7,7 +7,7 @@ were in flight, and ``<dataset>_rps_distribution_plot.html``, its rates. AISBenc
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import StringIO
 from itertools import chain
@@ -67,7 +67,12 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
         names = one["model"], one["dataset"]
         is_known = folder.load_file(*names, "_charts.json").exists()
         loads.append({**one, "charts": read_charts(*names, folder) if is_known else None})
-    values = {"is_load": _is_load(folder), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
+    values = {
+        "is_load": any(_performances(folder, "_schedule.jsonl")),
+        "loads": loads,
+        "sweeps": sweeps_of(folder),
+        "metrics": METRICS,
+    }
     values["voiding"] = VOIDING
     found: dict[str, Any] = finite_json(values)
     return found
@@ -102,16 +107,12 @@ def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:
         with suppress(KeyError, ValueError, TypeError):  # a point without answers has no latencies
             point = {"name": row["point"], **{name: float(row[name]) for name in (RATE, *LATENCIES)}}
             sweeps.setdefault((row["model"], row["dataset"]), []).append(point)
-    return [
-        {"model": model, "dataset": dataset, "points": points, "knee": _knee(points)}
-        for (model, dataset), points in sweeps.items()
-        if len(points) > 1
-    ]
-
-
-def _knee(points: Sequence[Mapping[str, Any]]) -> int | None:
-    rates, latencies = ([point[name] for point in points] for name in (RATE, LATENCIES[-1]))
-    return knee(rates, latencies)
+    found = []
+    for (model, dataset), points in sweeps.items():
+        if len(points) > 1:
+            place = knee([point[RATE] for point in points], [point[LATENCIES[-1]] for point in points])
+            found.append({"model": model, "dataset": dataset, "points": points, "knee": place})
+    return found
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -149,15 +150,9 @@ def _load_line(point: str, load: Mapping[str, Any]) -> dict[str, Any]:
 def _time(folder: RunFolder) -> int:
     """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
     with suppress(OSError):
-        several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
-        files = (*folder.root.glob("performances/*/*_perf.json"), *several)
+        files = (*folder.root.glob("performances/*/*_perf.json"), *folder.summary_dir.glob("perf.csv"))
         return max((path.stat().st_mtime_ns for path in files), default=0)
     return 0
-
-
-def _is_load(folder: RunFolder) -> bool:
-    """Return whether a run measures performance: at least one load has begun."""
-    return any(_performances(folder, "_schedule.jsonl"))
 
 
 def _performances(folder: RunFolder, ending: str) -> Iterator[Path]:

@@ -29,7 +29,7 @@ from ais_prompt.extensions.perf.aisbench import AisbenchTables
 from ais_prompt.extensions.perf.documents import ToolSection, Value
 from ais_prompt.extensions.perf.exchange import Exchange, Seconds, pooled_gaps
 from ais_prompt.extensions.perf.load_files import StoredLoad
-from ais_prompt.extensions.perf.metrics import in_flight_steps
+from ais_prompt.extensions.perf.metrics import in_flight_steps, steps_between
 from ais_prompt.extensions.perf.options import ToolName
 from ais_prompt.terminal import Column, print_heading, print_table
 
@@ -70,7 +70,7 @@ def _vllm(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
         "Request throughput (req/s):": answered / seconds,
         "Output token throughput (tok/s):": received / seconds,
         "Peak output token throughput (tok/s):": _peak_events(load.exchanges, values),
-        "Peak concurrent requests:": float(_peak(values.start, values.start + values.latency)),
+        "Peak concurrent requests:": float(steps_between(values.start, values.start + values.latency)[1].max()),
         "Total token throughput (tok/s):": (sent + received) / seconds,
     }
     metrics: dict[str, tuple[str, Any]] = {
@@ -257,13 +257,6 @@ def _nearest(values: Seconds, shares: Any, weights: Seconds | None = None) -> Se
     reached = np.cumsum(weight) / weight.sum() if weight.sum() else np.linspace(1 / len(values), 1, len(values))
     places = np.searchsorted(reached, np.asarray(shares) - 1e-12)
     return np.asarray(values[order][np.minimum(places, len(values) - 1)])
-
-
-def _peak(starts: Seconds, ends: Seconds) -> int:
-    """Return the most requests in flight at a time; a request that ends as another one begins does not meet it."""
-    times = np.concatenate((ends, starts))
-    steps = np.concatenate((np.full(len(ends), -1), np.full(len(starts), 1)))
-    return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())
 
 
 def _peak_events(exchanges: Sequence[Exchange], values: ToolValues) -> float:
