@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.peers.arena import ALL, tables_of
 from ais_prompt.extensions.peers.old_run import open_old_run
 from ais_prompt.extensions.peers.parts import inside
 from ais_prompt.extensions.peers.table import find_row
+from ais_prompt.extensions.peers.tables import ALL, tables_of
 from ais_prompt.models import PROBE
 from ais_prompt.store import RunFolder, read_scores
 from ais_prompt.utils import decode

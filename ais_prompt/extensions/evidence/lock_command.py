@@ -87,7 +87,7 @@ def diff(
     """
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.evidence.locks.sides import compare_sides, open_side
+    from ais_prompt.extensions.evidence.locks.prompt_lock import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")

@@ -107,7 +107,7 @@ def print_after_scores(root: Path, console: Console) -> None:
     """
     if not any(root.glob("judge/*")):
         return
-    from ais_prompt.extensions.peers.arena import print_table_of, tables_of
+    from ais_prompt.extensions.peers.tables import print_table_of, tables_of
     from ais_prompt.store import RunFolder
 
     for table in tables_of(RunFolder(root)):

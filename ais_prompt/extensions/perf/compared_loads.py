@@ -20,10 +20,9 @@ from rich.text import Text
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
-from ais_prompt.extensions.perf.goals import latencies
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, LoadTable, load_table, values_beyond
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, LoadTable, latencies, load_table, values_beyond
 from ais_prompt.terminal import Cell, Column, print_heading, print_table
 from ais_prompt.utils import counted, printable
 

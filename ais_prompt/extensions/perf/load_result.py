@@ -13,9 +13,8 @@ from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.aisbench import AisbenchTables, aisbench_tables
 from ais_prompt.extensions.perf.charts import charts_json
 from ais_prompt.extensions.perf.details import write_details
-from ais_prompt.extensions.perf.goals import Goodput, goodput
 from ais_prompt.extensions.perf.load_files import StoredLoad, read_load
-from ais_prompt.extensions.perf.load_verdicts import LoadVerdict, load_verdicts
+from ais_prompt.extensions.perf.load_verdicts import Goodput, LoadVerdict, goodput, load_verdicts
 from ais_prompt.extensions.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.extensions.perf.probe import probe_times
 from ais_prompt.extensions.perf.section import PerfSpec

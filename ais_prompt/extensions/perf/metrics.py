@@ -356,6 +356,21 @@ def percentile(ordered: Ordered, percent: float) -> float:
     return below if below == above else below + (above - below) * (place - int(place))
 
 
+def latencies(one: Exchange, start: float) -> dict[str, float]:
+    """Return the latencies of an answered request in seconds; NaN for those that it does not have.
+
+    Args:
+        one: the request.
+        start: from when its user waits.
+    """
+    pieces, tokens = one.pieces, one.output_tokens or 0
+    # One that was not streamed has no first piece.
+    first = float(pieces[0]) if one.kinds and len(pieces) else math.nan
+    last = float(pieces[-1]) if len(pieces) else one.end
+    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
+    return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}
+
+
 METRICS: Final[Mapping[str, str]] = {
     "ttft_seconds": "TTFT",
     "ttft_from_due_seconds": "TTFT*",

@@ -112,7 +112,7 @@ class NeedleTask:
     def draft(self, depth: int, dice: Dice) -> Haystack:
         """Return a prompt in which the needle that is asked for is at a depth, in percent; several are anywhere."""
         task = self._task
-        keys = [self._key(dice) for _ in range(task.keys)]
+        keys = [dice.uuid() for _ in range(task.keys)]
         if task.key == "words":
             keys = dice.some(self._keys[:_ASKED_KEYS], task.keys)
         found = {key: [self._value(dice) for _ in range(task.values)] for key in keys}
@@ -140,12 +140,9 @@ class NeedleTask:
             pieces = [SENTENCES[self._language](dice) for _ in range(number)]
         else:
             keys = self._keys[_ASKED_KEYS : _ASKED_KEYS + number]
-            keys = keys if self._task.key == "words" else [self._key(dice) for _ in keys]
+            keys = keys if self._task.key == "words" else [dice.uuid() for _ in keys]
             pieces = [self._needle(key, self._value(dice)) for key in keys]
         return Pool(pieces, self._counter.costs(pieces, joint, self._language), joint)
-
-    def _key(self, dice: Dice) -> str:
-        return dice.uuid()
 
     def _value(self, dice: Dice) -> str:
         return dice.uuid() if self._task.value == "uuid" else dice.digits(7)
@@ -203,32 +200,20 @@ _HOBBIES: Final = ("chess", "rowing", "fencing", "pottery", "archery", "juggling
 _GOODS: Final = ("salt", "wool", "honey", "timber", "glass", "barley", "cheese", "slate")
 
 
-class Person(Struct, frozen=True):
-    """A person and the town where the person was born."""
-
-    name: str
-    town: str
-
-    def document(self, dice: Dice) -> str:
-        """Return the document on the person."""
-        return (
-            f"About {self.name}\n{self.name} was born in the town of {self.town} and works as a {dice.pick(_TRADES)}. "
-            f"The evenings of {self.name} belong to {dice.pick(_HOBBIES)}."
-        )
+def on_person(name: str, town: str, dice: Dice) -> str:
+    """Return the document on a person, and the town where the person was born."""
+    return (
+        f"About {name}\n{name} was born in the town of {town} and works as a {dice.pick(_TRADES)}. "
+        f"The evenings of {name} belong to {dice.pick(_HOBBIES)}."
+    )
 
 
-class Town(Struct, frozen=True):
-    """A town and its mayor."""
-
-    name: str
-    mayor: str
-
-    def document(self, dice: Dice) -> str:
-        """Return the document on the town."""
-        return (
-            f"About {self.name}\n{self.name} is a town that trades in {dice.pick(_GOODS)} and {dice.pick(_GOODS)}. "
-            f"The mayor of {self.name} is {self.mayor}."
-        )
+def on_town(name: str, mayor: str, dice: Dice) -> str:
+    """Return the document on a town and its mayor."""
+    return (
+        f"About {name}\n{name} is a town that trades in {dice.pick(_GOODS)} and {dice.pick(_GOODS)}. "
+        f"The mayor of {name} is {mayor}."
+    )
 
 
 class DocumentTask:
@@ -247,16 +232,15 @@ class DocumentTask:
 
     def draft(self, depth: int, dice: Dice) -> Haystack:
         """Return a prompt in which the document with the answer is at a depth, in percent."""
-        first, second, last, mayor_first, mayor_last = dice.some(self._names[:_RESERVED], 5)
-        person = Person(f"{first} {second}", last)
-        town = Town(last, f"{mayor_first} {mayor_last}")
+        first, second, town, mayor_first, mayor_last = dice.some(self._names[:_RESERVED], 5)
+        person, mayor = f"{first} {second}", f"{mayor_first} {mayor_last}"
         place = depth / 100
         if self._steps == 1:
-            hidden = [(place, person.document(dice))]
-            question, answer = f"In which town was {person.name} born?", town.name
+            hidden = [(place, on_person(person, town, dice))]
+            question, answer = f"In which town was {person} born?", town
         else:
-            hidden = [(dice.share(), person.document(dice)), (place, town.document(dice))]
-            question, answer = f"Who is the mayor of the town where {person.name} was born?", town.mayor
+            hidden = [(dice.share(), on_person(person, town, dice)), (place, on_town(town, mayor, dice))]
+            question, answer = f"Who is the mayor of the town where {person} was born?", mayor
         head = "Answer a question with the documents below. Answer with a name only, without a sentence."
         tail = f"With the documents above: {question} Answer with the name only."
         order = self._pool.order(self._length, dice)
@@ -273,8 +257,7 @@ class DocumentTask:
         documents: list[str] = []
         for number in range(self._number):
             name, person = next(names), f"{next(names)} {next(names)}"
-            made = Town(name, person) if number % 2 else Person(person, name)
-            documents.append(made.document(dice))
+            documents.append(on_town(name, person, dice) if number % 2 else on_person(person, name, dice))
         return Pool(documents, self._counter.costs(documents, JOINT, "en"), JOINT)
 
 

@@ -51,7 +51,7 @@ class PeerJudgeEvaluator:
 
     The judge sees one answer, or an answer and that of a baseline. Each number that the function returns is a metric,
     as it is; with several baselines ``BASELINE/METRIC``, and METRIC is their mean. Comparisons that it returns as
-    ``matches`` become ``win_rate``, in percent; a tie counts half. `ais_prompt.extensions.peers.arena` rates models by
+    ``matches`` become ``win_rate``, in percent; a tie counts half. `ais_prompt.extensions.peers.tables` rates models by
     them.
     Source: OpenCompass, ``LMEvaluator``.
 

@@ -34,10 +34,12 @@ class PeerPart(Struct, frozen=True):
     Attributes:
         path: dotted path of their class or function; a bare name if only the table knows it.
         args: arguments that a registered name implies.
+        ais_bench: the path in AISBench, where a registered name means a part of its own there.
     """
 
     path: str
     args: Mapping[str, Any] = {}
+    ais_bench: str = ""
 
 
 def peer_part(kind: str, name: Any, peer: str = PEERS[0]) -> PeerPart | None:
@@ -53,7 +55,7 @@ def peer_part(kind: str, name: Any, peer: str = PEERS[0]) -> PeerPart | None:
     if name.partition(".")[0] in PEERS:
         return PeerPart(name)
     if bare := BARE.get(kind, {}).get(name):
-        return PeerPart(bare.ais_bench if bare.ais_bench and peer == PEERS[1] else bare.path, bare.args)
+        return PeerPart(bare.ais_bench, bare.args) if bare.ais_bench and peer == PEERS[1] else bare
     is_ours = "." in name or name in PARTS[kind]
     return None if is_ours or find_row(kind, name) is None else PeerPart(name)
 
@@ -69,20 +71,6 @@ def find_row(kind: str, path: str) -> PartRow | None:
     return max(rows, key=lambda row: len(row.module), default=None)
 
 
-class Bare(Struct, frozen=True):
-    """The part behind a registered name.
-
-    Attributes:
-        path: dotted path of their class or function.
-        args: arguments that the name implies.
-        ais_bench: the path in AISBench, where the name means a part of its own.
-    """
-
-    path: str
-    args: Mapping[str, Any] = {}
-    ais_bench: str = ""
-
-
 _DATASETS: Final = "opencompass.datasets"
 _AIS_DATASETS: Final = "ais_bench.benchmark.datasets"
 _GAOKAO: Final = f"{_DATASETS}.GaokaoBench.GaokaoBenchEvaluator"
@@ -93,31 +81,33 @@ _GAOKAO_KINDS: Final = (
 _LAWBENCH_TASKS: Final = {1: 2, 2: 10, 3: 8}
 """Chapter of LawBench → number of its tasks."""
 
-BARE: Final[Mapping[str, Mapping[str, Bare]]] = {
+BARE: Final[Mapping[str, Mapping[str, PeerPart]]] = {
     "templates": {
-        "OlympiadBenchRawTemplate": Bare(f"{_DATASETS}.OlympiadBench.OlympiadBenchRawTemplate"),
-        "OlympiadBenchTemplate": Bare(f"{_DATASETS}.OlympiadBench.OlympiadBenchTemplate"),
+        "OlympiadBenchRawTemplate": PeerPart(f"{_DATASETS}.OlympiadBench.OlympiadBenchRawTemplate"),
+        "OlympiadBenchTemplate": PeerPart(f"{_DATASETS}.OlympiadBench.OlympiadBenchTemplate"),
     },
     "postprocessors": {
-        "ReCoRD": Bare(f"{_DATASETS}.record.ReCoRD_postprocess"),
-        "Xsum": Bare(f"{_DATASETS}.xsum.Xsum_postprocess", {}, f"{_AIS_DATASETS}.xsum.Xsum_postprocess"),
-        "arxivrollbench_choice_postprocess": Bare(f"{_DATASETS}.arxivrollbench.arxivrollbench_choice_postprocess"),
-        "arxivrollbench_selection_postprocess": Bare(
+        "ReCoRD": PeerPart(f"{_DATASETS}.record.ReCoRD_postprocess"),
+        "Xsum": PeerPart(f"{_DATASETS}.xsum.Xsum_postprocess", {}, f"{_AIS_DATASETS}.xsum.Xsum_postprocess"),
+        "arxivrollbench_choice_postprocess": PeerPart(f"{_DATASETS}.arxivrollbench.arxivrollbench_choice_postprocess"),
+        "arxivrollbench_selection_postprocess": PeerPart(
             f"{_DATASETS}.arxivrollbench.arxivrollbench_selection_postprocess"
         ),
-        "flores": Bare(f"{_DATASETS}.flores.flores_postprocess"),
-        "flores-chinese": Bare(f"{_DATASETS}.flores.flores_postprocess_chinese"),
-        "gsm8k": Bare(f"{_DATASETS}.gsm8k.gsm8k_postprocess", {}, f"{_AIS_DATASETS}.gsm8k.gsm8k_postprocess"),
+        "flores": PeerPart(f"{_DATASETS}.flores.flores_postprocess"),
+        "flores-chinese": PeerPart(f"{_DATASETS}.flores.flores_postprocess_chinese"),
+        "gsm8k": PeerPart(f"{_DATASETS}.gsm8k.gsm8k_postprocess", {}, f"{_AIS_DATASETS}.gsm8k.gsm8k_postprocess"),
     },
     "evaluators": {
-        "AccScoreStr_Evaluator": Bare(f"{_DATASETS}.SeedBench.AccScoreStr_Evaluator"),
-        "AverageRougeScoreEvaluator": Bare(f"{_DATASETS}.SeedBench.AverageRougeScoreEvaluator"),
-        "CodeCompassEvaluator": Bare(f"{_DATASETS}.codecompass.evaluator.CodeCompassEvaluator"),
-        "F1ScoreEvaluator": Bare(f"{_DATASETS}.SeedBench.F1ScoreEvaluator"),
-        "FakeAlignmentJudgeEvaluator": Bare(f"{_DATASETS}.fake_alignment.fake_alignment.FakeAlignmentJudgeEvaluator"),
-        **{f"GaokaoBenchEvaluator_{kind}": Bare(_GAOKAO, {"question_type": kind}) for kind in _GAOKAO_KINDS},
+        "AccScoreStr_Evaluator": PeerPart(f"{_DATASETS}.SeedBench.AccScoreStr_Evaluator"),
+        "AverageRougeScoreEvaluator": PeerPart(f"{_DATASETS}.SeedBench.AverageRougeScoreEvaluator"),
+        "CodeCompassEvaluator": PeerPart(f"{_DATASETS}.codecompass.evaluator.CodeCompassEvaluator"),
+        "F1ScoreEvaluator": PeerPart(f"{_DATASETS}.SeedBench.F1ScoreEvaluator"),
+        "FakeAlignmentJudgeEvaluator": PeerPart(
+            f"{_DATASETS}.fake_alignment.fake_alignment.FakeAlignmentJudgeEvaluator"
+        ),
+        **{f"GaokaoBenchEvaluator_{kind}": PeerPart(_GAOKAO, {"question_type": kind}) for kind in _GAOKAO_KINDS},
         **{
-            f"LawBenchEvaluator_{chapter}_{task}": Bare(
+            f"LawBenchEvaluator_{chapter}_{task}": PeerPart(
                 f"{_DATASETS}.lawbench.lawbench.LawBenchEvaluator", {"index": f"{chapter}-{task}"}
             )
             for chapter, tasks in _LAWBENCH_TASKS.items()
