@@ -52,7 +52,7 @@ EXTENSION: Final = Extension(
             "SimulatedCallsEvaluator": "simulated_calls",
         },
     },
-    verbs={"migrate": VerbEntry("Others", "migrate_command:migrate", "Write their config as one of ours.")},
+    verbs={"migrate": VerbEntry("Others", "migrate:migrate", "Write their config as one of ours.")},
     logs={"opencompass": "import_run:FORMAT"},
     options={
         "config": {

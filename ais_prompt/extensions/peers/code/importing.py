@@ -217,7 +217,13 @@ class PeerModule(SourceFileLoader):
         """Run the module."""
         super().exec_module(module)
         if package := REGISTRY_MODULES.get(module.__name__):
-            _open_registries(module, package)
+            # Registries find parts of modules that were not run yet.
+            from mmengine.registry import Registry
+
+            folder = peer_package(package)
+            for registry in list(vars(module).values()):
+                if isinstance(registry, Registry) and folder is not None:
+                    registry.get = partial(_registered, registry.module_dict, package, folder)
         if package := DATA_MODULES.get(module.__name__):
             module.__dict__["get_data_path"] = partial(find_data, package)
         if module.__name__ in RELEASE_MODULES:
@@ -228,16 +234,6 @@ class PeerModule(SourceFileLoader):
             # Else mmengine imports torch, only to ask for the rank of this process.
             logger._get_rank = logger._get_device_id = lambda: 0
             module.get_logger()  # some modules give their name as its level, which only a logger that exists forgives
-
-
-def _open_registries(module: ModuleType, package: str) -> None:
-    """Let registries find parts of modules that were not run yet."""
-    from mmengine.registry import Registry
-
-    folder = peer_package(package)
-    for registry in list(vars(module).values()):
-        if isinstance(registry, Registry) and folder is not None:
-            registry.get = partial(_registered, registry.module_dict, package, folder)
 
 
 def _registered(parts: Mapping[str, Any], package: str, folder: Path, key: Any) -> Any:
@@ -464,15 +460,11 @@ def absent(package: str, dataset_id: str, path: str, places: list[Path]) -> Data
     fix = f"put it there, or set {CACHES[package]} to the folder that holds {path}"
     urls = _data_table(package, "DATASETS_URL")
     url = next((urls[name].get("url") for name in sorted(urls, key=len, reverse=True) if name in path), None)
-    hub = next((known for key in ("hf_id", "ms_id") if (known := _ids(package, dataset_id).get(key))), None)
+    ids = _data_table(package, "DATASETS_MAPPING").get(dataset_id, {})
+    hub = ids.get("hf_id") or ids.get("ms_id")
     if url or hub:
         fix += f"; OpenCompass takes it from {url or hub}"
     return DataAbsent(f"no data for {dataset_id!r} (searched: {searched})", fix)
-
-
-def _ids(package: str, dataset_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = _data_table(package, "DATASETS_MAPPING").get(dataset_id, {})
-    return found
 
 
 def _data_table(package: str, name: str) -> dict[str, Any]:
