@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from ais_prompt.extensions.perf.load_verdicts import Goodput, LoadVerdict, goodp
 from ais_prompt.extensions.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.extensions.perf.probe import probe_times
 from ais_prompt.extensions.perf.section import PerfSpec
+from ais_prompt.report import finite_json
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, replacing, write_json_atomic
 from ais_prompt.types import TaskSpec
@@ -120,7 +120,7 @@ def result_json(result: LoadResult) -> dict[str, Any]:
     schedule = result.load.plan.schedule
     plan = to_builtins(result.load.plan)
     del plan["sample_ids"], plan["schedule"]["due"]
-    values: dict[str, Any] = _finite(
+    values: dict[str, Any] = finite_json(
         {
             "version": VERSION,
             "model": result.task.model.abbr,
@@ -136,12 +136,3 @@ def result_json(result: LoadResult) -> dict[str, Any]:
         }
     )
     return values
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinite numbers by None."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -106,10 +106,8 @@ def share_of(budget: Budget, count: int) -> Budget:
     Raises:
         ConfigError: there are more shards than requests or tokens.
     """
-    shares = {
-        "max_requests": None if budget.max_requests is None else budget.max_requests // count,
-        "max_tokens_total": None if budget.max_tokens_total is None else budget.max_tokens_total // count,
-    }
+    limits = {name: getattr(budget, name) for name in ("max_requests", "max_tokens_total")}
+    shares = {name: None if limit is None else limit // count for name, limit in limits.items()}
     if short := [name for name, share in shares.items() if share == 0]:
         what = f"{short[0]} is smaller than the number of shards, {count}"
         raise ConfigError(what, where="budget", fix="use fewer shards, or a larger budget")
