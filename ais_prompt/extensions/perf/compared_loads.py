@@ -22,7 +22,8 @@ from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, LoadTable, latencies, load_table, values_beyond
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, latencies, load_table, values_beyond
+from ais_prompt.extensions.perf.options import METRICS, THROUGHPUTS
 from ais_prompt.terminal import Cell, Column, print_heading, print_table
 from ais_prompt.utils import counted, printable
 
@@ -131,7 +132,7 @@ def percentile_ratio_interval(
 
 
 def _throughputs(before: LoadTable, after: LoadTable) -> Iterator[Ratio]:
-    for name in ("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"):
+    for name in THROUGHPUTS:
         old, new = getattr(before, name), getattr(after, name)
         yield Ratio(name, old, new, new / old if old else None)
 
@@ -183,12 +184,6 @@ _COLUMNS: Final = (
     Column("", is_name=True, right=False),
     *map(Column, ("before", "after", "after / before", "95 % interval", "n")),
 )
-_THROUGHPUTS: Final = {
-    "requests_per_second": "requests/s",
-    "input_tokens_per_second": "tokens in/s",
-    "output_tokens_per_second": "tokens out/s",
-    "concurrency": "in flight",
-}
 
 
 def print_load_comparison(task: str, found: LoadComparison, console: Console) -> None:
@@ -210,7 +205,7 @@ def print_load_comparison(task: str, found: LoadComparison, console: Console) ->
 def _row(one: Ratio) -> list[Cell]:
     metric, _, percentile = one.metric.rpartition("_")
     is_latency = metric in METRICS
-    title = f"{METRICS[metric]} {percentile} ms" if is_latency else _THROUGHPUTS[one.metric]
+    title = f"{METRICS[metric]} {percentile} ms" if is_latency else THROUGHPUTS[one.metric]
     scale = 1000 if is_latency else 1
     ends = "" if one.interval is None else f"{one.interval[0]:.3f} to {one.interval[1]:.3f}"
     differs = one.interval is not None and not one.interval[0] <= 1 <= one.interval[1]

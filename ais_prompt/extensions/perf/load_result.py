@@ -15,6 +15,7 @@ from ais_prompt.extensions.perf.details import write_details
 from ais_prompt.extensions.perf.load_files import StoredLoad, read_load
 from ais_prompt.extensions.perf.load_verdicts import Goodput, LoadVerdict, goodput, load_verdicts
 from ais_prompt.extensions.perf.metrics import LoadTable, load_table, window_table
+from ais_prompt.extensions.perf.options import THROUGHPUTS
 from ais_prompt.extensions.perf.probe import probe_times
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.report import finite_json
@@ -59,8 +60,7 @@ class LoadResult(Struct, frozen=True):
             for metric, found in table.distributions.items()
             for name, value in {"mean": found.mean, **found.percentiles}.items()
         }
-        names = ("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency")
-        values |= {name: getattr(table, name) for name in names}
+        values |= {name: getattr(table, name) for name in THROUGHPUTS}
         if self.goodput is not None:
             values |= {"goodput": self.goodput.requests_per_second, "goodput_share": self.goodput.share}
         for verdict in self.verdicts:  # there may be several of one name

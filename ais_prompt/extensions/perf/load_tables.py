@@ -16,8 +16,8 @@ from rich.text import Text
 
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, PERCENTILES, Distribution, LoadTable
-from ais_prompt.extensions.perf.options import LOAD_VERDICTS
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, PERCENTILES, Distribution, LoadTable
+from ais_prompt.extensions.perf.options import LOAD_VERDICTS, METRICS
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.terminal import Cell, Column, fits, print_heading, print_table

@@ -24,7 +24,6 @@ from ais_prompt.extensions.perf.intervals import Slope, independent_values, perc
 from ais_prompt.extensions.perf.load_files import StoredLoad
 from ais_prompt.extensions.perf.metrics import (
     LEAST_BEYOND,
-    METRICS,
     SHORT_GAP,
     LoadTable,
     firm_p99,
@@ -33,6 +32,7 @@ from ais_prompt.extensions.perf.metrics import (
     percentile,
     values_beyond,
 )
+from ais_prompt.extensions.perf.options import METRICS
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.extensions.perf.section import Slo
 from ais_prompt.utils import counted, listed

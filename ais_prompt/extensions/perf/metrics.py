@@ -369,23 +369,3 @@ def latencies(one: Exchange, start: float) -> dict[str, float]:
     last = float(pieces[-1]) if len(pieces) else one.end
     tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
     return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}
-
-
-METRICS: Final[Mapping[str, str]] = {
-    "ttft_seconds": "TTFT",
-    "ttft_from_due_seconds": "TTFT*",
-    "ttft_first_turn_seconds": "TTFT turn 1",
-    "ttft_later_turns_seconds": "TTFT turn 2+",
-    "ttfo_seconds": "TTFO",
-    "tpot_seconds": "TPOT",
-    "itl_seconds": "ITL",
-    "e2el_seconds": "E2EL",
-    "e2el_from_due_seconds": "E2EL*",
-    "e2el_from_due_with_failures_seconds": "E2EL*∞",
-    "queue_seconds": "QUEUE",
-    "probe_seconds": "PROBE",
-    "input_tokens": "InputTokens",
-    "output_tokens": "OutputTokens",
-    "answer_tokens_per_second": "OutputTokenThroughput",
-}
-"""Name of a metric in files → its title in tables, in their order."""

@@ -3,7 +3,7 @@
 The options are the fields of `LoadOptions`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Final, Literal, TypeAlias
@@ -120,13 +120,31 @@ class LoadOptions:
     strict: Annotated[bool, OptionSpec("Exit code 1 if this machine was the limit.")] = False
 
 
-LOAD_VALUES: Final = (
-    *("ttft_seconds", "ttft_from_due_seconds", "ttft_first_turn_seconds", "ttft_later_turns_seconds", "ttfo_seconds"),
-    *("tpot_seconds", "itl_seconds", "e2el_seconds"),
-    *("e2el_from_due_seconds", "e2el_from_due_with_failures_seconds", "queue_seconds"),
-    *("probe_seconds", "input_tokens", "output_tokens", "answer_tokens_per_second"),
-)
-"""What ``-m perf`` measures of each request, in the order of its tables."""
+METRICS: Final[Mapping[str, str]] = {
+    "ttft_seconds": "TTFT",
+    "ttft_from_due_seconds": "TTFT*",
+    "ttft_first_turn_seconds": "TTFT turn 1",
+    "ttft_later_turns_seconds": "TTFT turn 2+",
+    "ttfo_seconds": "TTFO",
+    "tpot_seconds": "TPOT",
+    "itl_seconds": "ITL",
+    "e2el_seconds": "E2EL",
+    "e2el_from_due_seconds": "E2EL*",
+    "e2el_from_due_with_failures_seconds": "E2EL*∞",
+    "queue_seconds": "QUEUE",
+    "probe_seconds": "PROBE",
+    "input_tokens": "InputTokens",
+    "output_tokens": "OutputTokens",
+    "answer_tokens_per_second": "OutputTokenThroughput",
+}
+"""Name of a metric in files → its title in tables, in their order."""
+THROUGHPUTS: Final[Mapping[str, str]] = {
+    "requests_per_second": "requests/s",
+    "input_tokens_per_second": "tokens in/s",
+    "output_tokens_per_second": "tokens out/s",
+    "concurrency": "in flight",
+}
+"""Name of a number of the whole load → its title."""
 LOAD_VERDICTS: Final = (
     *("client", "schedule", "places", "failures", "tokens", "lengths", "cache", "warmup", "values"),
     *("steady", "stream", "server", "bodies", "slo", "runs"),
@@ -134,8 +152,8 @@ LOAD_VERDICTS: Final = (
 """Questions about a load, whose verdicts are 1 if nothing is wrong, else 0."""
 LOAD_METRICS: Final = frozenset(
     (
-        *(f"{name}_{kind}" for name in LOAD_VALUES for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
-        *("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"),
+        *(f"{name}_{kind}" for name in METRICS for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
+        *THROUGHPUTS,
         *("goodput", "goodput_share"),
         *LOAD_VERDICTS,
     )

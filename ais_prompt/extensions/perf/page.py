@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ais_prompt.extensions.perf.load_files import ENDING
 from ais_prompt.extensions.perf.load_verdicts import VOIDING
-from ais_prompt.extensions.perf.metrics import METRICS
+from ais_prompt.extensions.perf.options import METRICS
 from ais_prompt.extensions.perf.points import PointRun, knee
 from ais_prompt.report import ReportTab, finite_json, page_pieces
 from ais_prompt.store import RunFolder, reading, replacing
