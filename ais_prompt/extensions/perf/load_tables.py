@@ -17,7 +17,7 @@ from rich.text import Text
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, PERCENTILES, Distribution, LoadTable
-from ais_prompt.extensions.perf.options import LOAD_VERDICTS, METRICS
+from ais_prompt.extensions.perf.options import LOAD_VERDICTS, METRICS, THROUGHPUTS
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.terminal import Cell, Column, fits, print_heading, print_table
@@ -40,11 +40,7 @@ _METRICS: Final = (
     ("probe_seconds",),
 )
 """The lines of a load: of each the first metric that there is. Rates and traces count from when a request was due."""
-_RATES: Final = {
-    "requests_per_second": "requests/s",
-    "output_tokens_per_second": "tokens out/s",
-    "input_tokens_per_second": "tokens in/s",
-}
+_RATES: Final = ("requests_per_second", "output_tokens_per_second", "input_tokens_per_second")
 FEW: Final = 3
 """Most loads that are shown with all of their numbers."""
 _STARRED: Final = "* from the moment at which a request was due"
@@ -88,7 +84,9 @@ def print_verdicts_of_many(results: Sequence[tuple[str, LoadResult]], console: C
     lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
     for name, found in wrong.items():
         title, text = found[0]
-        lines.append((_mark(name), name, f"{len(found)} of {len(results)} loads, such as {title}: {text}"))
+        lines.append(
+            ("FAIL" if name == SLO else "WARN", name, f"{len(found)} of {len(results)} loads, such as {title}: {text}")
+        )
     _print_verdicts(lines, console)
 
 
@@ -198,11 +196,6 @@ def _void_cells(results: Sequence[LoadResult]) -> list[dict[str, Cell]]:
     return [{"!!": Text(", ".join(names), "bold red")} if any(found) else {} for names in found]
 
 
-def _mark(name: str) -> str:
-    """Return how a verdict that does not hold is marked."""
-    return "FAIL" if name == SLO else "WARN"
-
-
 def _print_verdicts(lines: Sequence[tuple[str, str, str]], console: Console) -> None:
     """Print verdicts: ``ok``, ``WARN`` or ``FAIL``, the name, and the text of each."""
     if not console.is_terminal:
@@ -285,7 +278,7 @@ def _print_numbers(table: LoadTable, tail: str, console: Console) -> None:
     metrics = [next((one for one in names if one in table.distributions), "") for names in _METRICS]
     latencies = [_latencies(name, table.distributions[name], percentiles) for name in metrics if name]
     columns = [Column("", is_name=True, right=False), *map(Column, percentiles)]
-    rates = [_rate(table, name, unit) for name, unit in _RATES.items()]
+    rates = [_rate(table, name, THROUGHPUTS[name]) for name in _RATES]
     throughput = f"throughput in {table.seconds:.4g} s"
     beside = [*columns, Column(throughput, right=False)]
     blank = [""] * len(columns)

@@ -256,22 +256,11 @@ def _spans(value: Row) -> Row:
     return {"span1": value["target"]["span1_text"], "span2": value["target"]["span2_text"]}
 
 
-def _marked_pronoun(value: Row, new_text: str) -> Row:
-    """Return a row of WSC with the pronoun replaced by the noun."""
-    kept = {name: item for name, item in value.items() if name != "target"}
-    return {**kept, "new_text": new_text, "answer": int(value["label"] == "true"), **_spans(value)}
-
-
-def _cluewsc(value: Row) -> Row:
-    characters = list(value["text"])
-    characters[value["target"]["span2_index"]] = value["target"]["span1_text"]
-    return _marked_pronoun(value, "".join(characters))
-
-
-def _wsc(value: Row) -> Row:
-    words = value["text"].split(" ")
+def _marked_pronoun(value: Row, words: list[str], between: str) -> Row:
+    """Return a row of WSC with the pronoun replaced by the noun; of Chinese texts each character is a word."""
     words[value["target"]["span2_index"]] = value["target"]["span1_text"]
-    return _marked_pronoun(value, " ".join(words))
+    kept = {name: item for name, item in value.items() if name != "target"}
+    return {**kept, "new_text": between.join(words), "answer": int(value["label"] == "true"), **_spans(value)}
 
 
 def _wsc_v2(value: Row) -> Row:
@@ -310,7 +299,7 @@ LANGUAGE_TASKS: Final = {
     "CHIDDatasetV2": file(each(_chid_v2)),
     "CMNLIDataset": _relabelled(str),
     "CMNLIDatasetV2": _named("entailment", "contradiction", "neutral"),
-    "CluewscDataset": hub(each(_cluewsc)),
+    "CluewscDataset": hub(each(lambda value: _marked_pronoun(value, list(value["text"]), ""))),
     "CluewscDatasetV2": file(each(_wsc_v2)),
     "CslDataset": hub(each(lambda value: {**value, "keywords": "，".join(value["keyword"])})),
     "CslDatasetV2": file(
@@ -327,7 +316,7 @@ LANGUAGE_TASKS: Final = {
     "TNewsDatasetV2": file(
         each(lambda value: {"sentence": value["sentence"], "label_desc2": _NEWS[value["label_desc"]][0]})
     ),
-    "WSCDataset": hub(each(_wsc)),
+    "WSCDataset": hub(each(lambda value: _marked_pronoun(value, value["text"].split(" "), " "))),
     "WSCDatasetV2": file(each(_wsc_v2)),
     "WSCDatasetV3": file(each(_wsc_v3)),
     "WiCDataset": hub(each(lambda value: {**value, "answer": int(value["label"] == "true")})),

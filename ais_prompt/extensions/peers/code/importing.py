@@ -30,7 +30,7 @@ from unittest.mock import MagicMock
 from msgspec import Struct
 
 from ais_prompt.data import reading
-from ais_prompt.extensions.peers.data_path import data_folders
+from ais_prompt.extensions.peers.data_path import CACHES, data_folders
 from ais_prompt.extensions.peers.peer_packages import DISTRIBUTIONS, peer_package
 from ais_prompt.utils import open_regular, read_objects
 
@@ -408,10 +408,6 @@ def _tree(file: Path) -> ast.Module:
         return ast.parse(_text(file))
     except (SyntaxError, ValueError):  # a file that the peer itself cannot import
         return ast.Module([], [])
-
-
-CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
-"""Package of a peer → environment variable with the folder of its data."""
 
 
 class DataAbsent(FileNotFoundError):

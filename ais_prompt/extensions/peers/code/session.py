@@ -199,7 +199,7 @@ def _error(fault: CallFault, path: str) -> AisPromptError:
     return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
 
 
-_VARIABLES: Final = (PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
+_VARIABLES: Final = (PEER_NETWORK, *CACHES.values(), "DATASET_SOURCE", "HF_HOME", "HOME")
 """Environment variables that say where code and data are; a worker is started again when one of them changes."""
 _SESSION: Final = PeerSession()
 _PROGRAMS_SESSION: Final = PeerSession()
