@@ -68,15 +68,12 @@ class Sweep(Struct, frozen=True):
         alike: dict[tuple[str, str], list[LoadResult]] = {}
         for point, result in found:
             alike.setdefault((point.point, result.task.name), []).append(result)
-        verdicts = {
-            key: runs_verdict([one.total for one in results]) for key, results in alike.items() if len(results) > 1
-        }
-
-        def with_runs(point: PointRun, result: LoadResult) -> LoadResult:
-            verdict = verdicts.get((point.point, result.task.name))
-            return result if verdict is None else replace(result, verdicts=[*result.verdicts, verdict])
-
-        return [(point, with_runs(point, result)) for point, result in found]
+        several = {key: [one.total for one in results] for key, results in alike.items() if len(results) > 1}
+        verdicts = {key: [runs_verdict(tables)] for key, tables in several.items()}
+        return [
+            (point, replace(one, verdicts=[*one.verdicts, *verdicts.get((point.point, one.task.name), ())]))
+            for point, one in found
+        ]
 
     @property
     def best(self) -> Setting | None:
