@@ -86,7 +86,7 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
-from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator as MrcrEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import MrcrEvaluator as MrcrEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
 from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator
@@ -95,8 +95,8 @@ from ais_prompt.extensions.benchmarks.visual import RelaxedAccuracyEvaluator as 
 from ais_prompt.extensions.benchmarks.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
 from ais_prompt.extensions.benchmarks.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
 from ais_prompt.extensions.evidence.locks.drift import Drift as Drift
-from ais_prompt.extensions.evidence.locks.for_programs import check_lock as check_lock
-from ais_prompt.extensions.evidence.locks.for_programs import lock as lock
+from ais_prompt.extensions.evidence.locks.prompt_lock import check_lock as check_lock
+from ais_prompt.extensions.evidence.locks.prompt_lock import lock as lock
 from ais_prompt.extensions.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.logs.rules import logged_letters as logged_letters
@@ -139,8 +139,8 @@ from ais_prompt.extensions.peers.simulated_calls import SimulatedCallsEvaluator 
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer as SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.triton import TritonModel as TritonModel
 from ais_prompt.extensions.perf.load_rows import LoadRowsDataset as LoadRowsDataset
+from ais_prompt.extensions.perf.synthetic import MooncakeTraceDataset as MooncakeTraceDataset
 from ais_prompt.extensions.perf.synthetic import SyntheticDataset as SyntheticDataset
-from ais_prompt.extensions.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
 from ais_prompt.extensions.programs.agent import AgentInferencer as AgentInferencer
 from ais_prompt.extensions.programs.big_code import BigCodeBenchEvaluator as BigCodeBenchEvaluator
 from ais_prompt.extensions.programs.evaluator import HumanEvalEvaluator as HumanEvalEvaluator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ais_prompt.extensions.peers.table import ROWS
-from ais_prompt.extensions.peers.table.loaders import LOADERS
+from ais_prompt.extensions.peers.table.parts import LOADERS
 
 KINDS: Final = ("evaluators", "postprocessors", "models")
 ABOUT: Final = """\

@@ -25,8 +25,7 @@ import click
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
-from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
+from ais_prompt.extensions.peers.peer_packages import DISTRIBUTIONS, PEER_FOLDERS
 from ais_prompt.utils import encode
 from tools.peer_files import (
     SECONDS,

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.peers.arena import ALL, tables_of
-from ais_prompt.extensions.peers.dataset import evaluator_of
 from ais_prompt.extensions.peers.old_run import open_old_run
+from ais_prompt.extensions.peers.parts import inside
 from ais_prompt.extensions.peers.table import find_row
+from ais_prompt.extensions.peers.tables import ALL, tables_of
 from ais_prompt.models import PROBE
 from ais_prompt.store import RunFolder, read_scores
 from ais_prompt.utils import decode
@@ -255,7 +255,7 @@ def our_names(run: Path) -> dict[str, Mapping[str, str]]:
     config = open_old_run(run).config or {}
     found: dict[str, Mapping[str, str]] = {}
     for dataset in config.get("datasets", ()):
-        evaluator = evaluator_of(dataset)
+        evaluator = inside(dataset, "eval_cfg", "evaluator")
         row = find_row("evaluators", str(evaluator.get("type"))) if isinstance(evaluator, Mapping) else None
         if row is not None and "abbr" in dataset:
             found[str(dataset["abbr"])] = row.metrics

@@ -22,7 +22,7 @@ EXTENSION: Final = Extension(
             "LongBenchRetrievalEvaluator": "long_bench",
             "LongBenchRougeEvaluator": "long_bench",
             "MmmuOpenEvaluator": "visual",
-            "MrcrEvaluator": "mrcr",
+            "MrcrEvaluator": "long_bench",
             "OcrBenchEvaluator": "visual",
             "RelaxedAccuracyEvaluator": "visual",
             "RoundedNumberEvaluator": "visual",

@@ -84,7 +84,7 @@ class Card:
         form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
         shape: the keys of the `RowShape` that makes our columns, as for `LocalDataset`; empty for none.
-        rows: name of the function in ``cards/publisher_rows.py`` or ``cards/visual_rows.py`` that makes our columns;
+        rows: name of the function in ``cards/publisher_rows.py`` that makes our columns;
             empty if the columns have our names already.
         rename: our column → the column of the publisher.
         hub: where it is on the hub; None if it is not there.

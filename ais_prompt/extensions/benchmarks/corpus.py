@@ -14,17 +14,19 @@ from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils import require
 
 
-class SacrebleuEvaluator(SummedEvaluator):
-    """The base of metrics of sacrebleu; several golds are several references."""
-
+class _CorpusEvaluator(SummedEvaluator):
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return the score of the answer alone.
 
         Raises:
             DataError: there is no gold.
-            MissingExtra: sacrebleu is not installed.
+            MissingExtra: the package is not installed.
         """
         return {self.metrics[0]: self.statistic(self.counts(extracted, gold))}
+
+
+class SacrebleuEvaluator(_CorpusEvaluator):
+    """The base of metrics of sacrebleu; several golds are several references."""
 
     def counts(self, extracted: Any, gold: Any) -> NDArray[np.float64]:
         """As `SummedEvaluator.counts`."""
@@ -89,7 +91,7 @@ class TerEvaluator(SacrebleuEvaluator):
 
 
 @EVALUATORS.register_module()
-class WerEvaluator(SummedEvaluator):
+class WerEvaluator(_CorpusEvaluator):
     """Word error rate by jiwer: edits for a hundred words of the gold; less is better. It may be above 100.
 
     Of several golds, that with the fewest edits for its length counts. Case and punctuation count; a postprocessor can
@@ -104,15 +106,6 @@ class WerEvaluator(SummedEvaluator):
     def __init__(self, characters: bool = False) -> None:
         self.characters = characters
         self.metrics = ("cer",) if characters else ("wer",)
-
-    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """Return the rate of the answer alone.
-
-        Raises:
-            DataError: there is no gold.
-            MissingExtra: jiwer is not installed.
-        """
-        return {self.metrics[0]: self.statistic(self.counts(extracted, gold))}
 
     def counts(self, extracted: Any, gold: Any) -> NDArray[np.float64]:
         """Return the edits, and the words of the gold; shape (2,)."""

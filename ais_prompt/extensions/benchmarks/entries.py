@@ -21,8 +21,25 @@ def entries(wanted: str = "") -> Iterator[Entry]:
     Raises:
         ConfigError: a card, or a config of the wanted one, cannot be read.
     """
-    yield from _benchmarks(wanted)
-    yield from _suites(wanted)
+    shipped = list_shipped("datasets")
+    for name, card in read_cards().items():
+        configs = configs_of(card, shipped)
+        names = [config.name for config in configs]
+        asked = [how_asked(config) for config in configs] if wanted in (name, *names) else []
+        yield Entry(
+            name,
+            "benchmarks",
+            "benchmark",
+            f"{card.title}: {card.tests}. {card.size:,} questions, {card.language}.",
+            "",
+            facts=(*_facts(card), *((one.config, _how(one)) for one in asked)),
+            usage=f"aisprompt run --datasets {' | '.join(names)}",
+            also=tuple(names),
+        )
+    for suite in suites():
+        facts = (("data", f"aisprompt data get {' '.join(benchmarks_of(suite))}"),) if suite.name == wanted else ()
+        usage = f"aisprompt run --datasets {suite.name}"
+        yield Entry(suite.name, "benchmarks", "suite", suite.summary, facts=facts, usage=usage)
 
 
 class HowAsked(Struct, frozen=True):
@@ -43,44 +60,6 @@ class HowAsked(Struct, frozen=True):
     extraction: str
     metric: str
     max_out_len: int | None
-
-
-def _benchmarks(wanted: str = "") -> Iterator[Entry]:
-    """Yield an entry for each benchmark; the configs of the wanted one are read, too.
-
-    Args:
-        wanted: name of a benchmark, or of a config of one.
-
-    Raises:
-        ConfigError: a card, or a config of the wanted one, cannot be read.
-    """
-    shipped = list_shipped("datasets")
-    for name, card in read_cards().items():
-        configs = configs_of(card, shipped)
-        names = [config.name for config in configs]
-        asked = [how_asked(config) for config in configs] if wanted in (name, *names) else []
-        yield Entry(
-            name,
-            "benchmarks",
-            "benchmark",
-            f"{card.title}: {card.tests}. {card.size:,} questions, {card.language}.",
-            "",
-            facts=(*_facts(card), *((one.config, _how(one)) for one in asked)),
-            usage=f"aisprompt run --datasets {' | '.join(names)}",
-            also=tuple(names),
-        )
-
-
-def _suites(wanted: str = "") -> Iterator[Entry]:
-    """Yield an entry for each suite; the wanted one is read for the benchmarks whose data it needs.
-
-    Raises:
-        ConfigError: the wanted one cannot be read.
-    """
-    for suite in suites():
-        facts = (("data", f"aisprompt data get {' '.join(benchmarks_of(suite))}"),) if suite.name == wanted else ()
-        usage = f"aisprompt run --datasets {suite.name}"
-        yield Entry(suite.name, "benchmarks", "suite", suite.summary, facts=facts, usage=usage)
 
 
 def suites() -> list[NamedConfig]:

@@ -32,8 +32,8 @@ from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     row_changes,
 )
 from ais_prompt.extensions.benchmarks.cards.publisher_files import fetch, find_files, forget
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import changed_media
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
-from ais_prompt.extensions.benchmarks.cards.visual_rows import changed_media
 
 MOST_BYTES: Final = 8 * 2**30
 """Bytes of all files of an archive together, unpacked."""

@@ -1,7 +1,7 @@
-"""Evaluators of LongBench. Its F1 is `SquadEvaluator`.
+"""Evaluators of long contexts: LongBench, whose F1 is `SquadEvaluator`, and MRCR of OpenAI.
 
 Source: Bai et al. 2023, "LongBench: A Bilingual, Multitask Benchmark for Long Context Understanding", ``metrics.py``;
-OpenCompass, ``LongBenchClassificationEvaluator`` and others.
+OpenCompass, ``LongBenchClassificationEvaluator`` and others; the page of the data of MRCR, ``grade``.
 """
 
 from __future__ import annotations
@@ -173,3 +173,25 @@ def _common_words(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
 def _numbers_equal(answer: str, right: str) -> float:
     numbers = re.findall(r"\d+", answer)
     return numbers.count(right) / len(numbers) if numbers else 0.0
+
+
+@EVALUATORS.register_module()
+class MrcrEvaluator(MeanEvaluator):
+    """Likeness of an answer and the gold behind the random text with which both begin; 0 without that text.
+
+    Args:
+        prefix_length: characters of the random text; those of the publisher have ten.
+    """
+
+    metrics = ("mrcr",)
+
+    def __init__(self, prefix_length: int = 10) -> None:
+        self.prefix_length = prefix_length
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return the likeness, 0 to 1."""
+        right = golds_of(gold)[0]
+        prefix = right[: self.prefix_length]
+        if not answer.startswith(prefix):
+            return 0.0
+        return difflib.SequenceMatcher(None, answer.removeprefix(prefix), right.removeprefix(prefix)).ratio()

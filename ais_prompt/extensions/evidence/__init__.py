@@ -28,8 +28,8 @@ EXTENSION: Final = Extension(
     },
     options={
         "run": {
-            "--locked": "flags:LOCKED",
-            "--lock-file": "flags:LOCK_FILE",
+            "--locked": "lock_command:LOCKED",
+            "--lock-file": "lock_command:LOCK_FILE",
         },
     },
     files={
@@ -40,7 +40,7 @@ EXTENSION: Final = Extension(
             version=1,
         ),
     },
-    functions={"check_lock": "locks.for_programs", "lock": "locks.for_programs"},
+    functions={"check_lock": "locks.prompt_lock", "lock": "locks.prompt_lock"},
     results={"Drift": "locks.drift"},
     moved={"ais_prompt.locks": "locks"},
     steps={"may_ask": "lock_command:is_locked"},

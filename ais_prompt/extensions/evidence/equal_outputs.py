@@ -133,7 +133,11 @@ def compare_answers(first: Answers, second: Answers) -> list[Evidence]:
         return [Evidence("answers", "too few answers: both sides need answers to two prompts in common")]
     return [
         _texts_of(pairs, count, len(first.keys() & second.keys())),
-        *_forms(pairs, count, {"lengths": _length, "endings": _ended}),
+        *_forms(
+            pairs,
+            count,
+            {"lengths": lambda _, answer: len(_text(answer)), "endings": lambda _, answer: not answer.truncated},
+        ),
     ]
 
 
@@ -164,10 +168,11 @@ def compare_likelihoods(first: Sequence[Answers], second: Sequence[Answers]) -> 
     values, others = [], 0
     for sample in first[0]:
         asked = [side.get(sample) for side in (first[0], first[-1], second[0], second[-1])]
-        found = [_per_token(one) for one in asked]
-        if None not in found:
-            values.append(found)
-            others += len({_measured_bytes(one) for one in asked}) > 1
+        measured = [None if one is None else next(iter(one.completions)).likelihood for one in asked]
+        known = [one for one in measured if one is not None and one.tokens]
+        if len(known) == len(measured):
+            values.append([-one.nll / one.tokens for one in known])  # nats per token
+            others += len({one.bytes for one in known}) > 1
     if others:
         shown = f"{others} of {counted(len(values), 'text')} have another length on the other side, as in a template"
         return Evidence("likelihoods", shown)
@@ -278,14 +283,6 @@ _WORDS: Final[Mapping[Subject, str]] = {
 }
 
 
-def _length(_: Prediction, answer: Completion) -> float:
-    return len(_text(answer))
-
-
-def _ended(_: Prediction, answer: Completion) -> float:
-    return not answer.truncated
-
-
 def _is_json(_: Prediction, answer: Completion) -> float:
     return isinstance(_parsed(answer.text), dict | list)
 
@@ -320,14 +317,3 @@ def _prompts(compared: int, known: int) -> str:
 
 def _prompt_tokens(prediction: Prediction) -> int | None:
     return next((one.usage.prompt_tokens for one in prediction.completions if one.usage.prompt_tokens), None)
-
-
-def _per_token(prediction: Prediction | None) -> float | None:
-    """Return the log-likelihood of a text per token, in nats."""
-    found = None if prediction is None else next(iter(prediction.completions)).likelihood
-    return None if found is None or not found.tokens else -found.nll / found.tokens
-
-
-def _measured_bytes(prediction: Prediction | None) -> int | None:
-    found = None if prediction is None else next(iter(prediction.completions)).likelihood
-    return None if found is None else found.bytes

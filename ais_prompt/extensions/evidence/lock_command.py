@@ -1,8 +1,8 @@
-"""``aisprompt lock`` and ``aisprompt diff``: changed prompts, against a lock or between configs, models and runs."""
+"""``aisprompt lock``, ``aisprompt diff`` and ``run --locked``: changed prompts, against a lock or between two sides."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
     from ais_prompt.extensions.evidence.locks.drift import Drift
     from ais_prompt.plan import Plan
+
+
+LOCKED: Final = click.option(
+    "--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock."
+)
+LOCK_FILE: Final = click.option(
+    "--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py)."
+)
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")}, further=FURTHER)
@@ -79,7 +87,7 @@ def diff(
     """
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.evidence.locks.sides import compare_sides, open_side
+    from ais_prompt.extensions.evidence.locks.prompt_lock import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")

@@ -53,6 +53,8 @@ def same(
 
     Without a difference it says how large a difference would have been found.
     """
+    from msgspec.structs import asdict
+
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.extensions.evidence.equal_outputs import decide
 
@@ -64,12 +66,7 @@ def same(
         lines = [] if prompts is None else _lines(Path(prompts))
         evidence = _of_models((first, second), lines, samples, max_out_len, temperature, work_dir or DEFAULT_WORK_DIR)
     found = decide(evidence)
-    offer(
-        differences=[
-            {"subject": one.subject, "differs": one.differs, "text": one.text, "p": one.p, "detectable": one.detectable}
-            for one in found
-        ]
-    )
+    offer(differences=list(map(asdict, found)))
     differs = any(one.differs for one in found)
     if not wants_json():
         for one in found:

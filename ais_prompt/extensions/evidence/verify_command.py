@@ -91,6 +91,8 @@ def verify(
 
     Nothing of the sealed config is executed, and no server of it is asked.
     """
+    from msgspec.structs import asdict
+
     from ais_prompt.extensions.evidence.seal_file import unpack
     from ais_prompt.extensions.evidence.verify import ask_again, verify_content, verify_run
     from ais_prompt.store import RunFolder
@@ -110,7 +112,7 @@ def verify(
             found += verify_run(folder, options)
             if ask is not None:
                 found.append(ask_again(folder, options, ask, shown_command()))
-    offer(findings=[{"subject": one.subject, "holds": one.holds, "text": one.text} for one in found])
+    offer(findings=list(map(asdict, found)))
     if not wants_json():
         for one in found:
             echo(hanging(f"{one.subject:<9}  {_WORDS[one.holds]:<9}  ", one.text))

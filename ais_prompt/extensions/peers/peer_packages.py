@@ -14,8 +14,11 @@ from ais_prompt.config import SearchFolders
 if TYPE_CHECKING:
     from ais_prompt.config import ConfigTree
 
+
 PEERS: Final = {"opencompass": "OpenCompass", "ais_bench": "AISBench", "torchtune": "torchtune"}
 """Package → the program that it belongs to."""
+DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_benchmark"}
+"""Package of a peer → the distribution that pip installs."""
 PEER_FOLDERS: Final = SearchFolders("AISPROMPT_PEER_PATH")
 """Checkouts or unpacked wheels of OpenCompass and AISBench (``--peer-path``)."""
 _TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
@@ -57,3 +60,24 @@ def config_trees() -> list[ConfigTree]:
         ConfigTree(package, inside, peer_package(package), _FURTHER, fix.format(package))
         for package, inside in _TREES.items()
     ]
+
+
+def is_complete(package: str) -> bool:
+    """Return whether a peer is installed with all that it requires, so that Python can import it as it is.
+
+    A checkout among `PEER_FOLDERS` is not: it is there to be used instead.
+    """
+    from importlib.metadata import PackageNotFoundError, requires, version  # help does without them
+
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    folder = peer_package(package)
+    roots = [root.resolve() for root in PEER_FOLDERS.paths()]
+    if folder is not None and any(root in (folder, folder.parent) for root in roots):
+        return False
+    try:
+        needed = [Requirement(text) for text in requires(DISTRIBUTIONS[package]) or ()]
+        needed = [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
+        return all(one.specifier.contains(version(one.name), prereleases=True) for one in needed)
+    except (PackageNotFoundError, InvalidRequirement):
+        return False

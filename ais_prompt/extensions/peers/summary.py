@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.config import GROUP, SUMMARIZER
-from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
+from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, inside
 from ais_prompt.extensions.peers.tables import RATED, RATES, RATES_SHOWN, SUMMARIES, RatingOptions
 from ais_prompt.utils import listed
 
@@ -50,7 +50,11 @@ def translate_summarizer(
     kind = values.get("type")
     name = kind.rpartition(".")[2] if isinstance(kind, str) else ""
     run = [str(one.get("abbr")) for one in datasets]
-    joined = [abbr for abbr, one in zip(run, datasets, strict=True) if _has_total(one)]
+    joined = [
+        abbr
+        for abbr, one in zip(run, datasets, strict=True)
+        if inside(one, "eval_cfg", "evaluator", "summarizer") == TOTALS
+    ]
     if len(joined) > 1:
         subsets = [[abbr, "total"] for abbr in joined]
         total = {"name": "MTBench", "subsets": subsets, "weights": f"@{RATED}", "metric": "total"}
@@ -72,13 +76,6 @@ def translate_summarizer(
     entries = [_entry(entry, translation) for entry in written[1]]
     _note_missing(groups, entries, run, where, translation)
     return {**kept, "summary_groups": groups, "dataset_abbrs": entries, "missing": "show"}
-
-
-def _has_total(dataset: Mapping[str, Any]) -> bool:
-    """Return whether the judgements of a dataset are joined with those of others."""
-    scoring = dataset.get("eval_cfg")
-    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
-    return isinstance(evaluator, Mapping) and evaluator.get("summarizer") == TOTALS
 
 
 def _one_table(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:

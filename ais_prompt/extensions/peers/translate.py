@@ -15,7 +15,7 @@ from ais_prompt.extensions.peers.agent import without_agents
 from ais_prompt.extensions.peers.custom import chatml_dataset, custom_dataset, is_custom, with_paths
 from ais_prompt.extensions.peers.dataset import translate_dataset
 from ais_prompt.extensions.peers.model import has_default_roles, translate_model
-from ais_prompt.extensions.peers.parts import Translation, accepted, is_part
+from ais_prompt.extensions.peers.parts import Translation, accepted, inside, is_part
 from ais_prompt.extensions.peers.summary import translate_summarizer
 from ais_prompt.extensions.peers.table import PEERS
 
@@ -57,15 +57,13 @@ def translate(
     translation = Translation(Faults(place), peer_scores=peer_scores, in_process=in_process)
     values = without_agents(_with_chatml(values, translation), translation)
     translated = dict(values)
-    models = values.get("models")
-    translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
+    models = _items(values.get("models"))
+    translation.has_system_rounds = any(map(_has_system_round, models))
     translation.judges = judges_of(values)
     translation.summarizer = values.get("summarizer")
-    translation.repeats = max(
-        map(_sequences, filter(is_part, models if isinstance(models, list | tuple) else ())), default=1
-    )
+    translation.repeats = max(map(_sequences, filter(is_part, models)), default=1)
     changed = foreign_summary
-    is_aisbench = any(str(one.get("type")).startswith("ais_bench.") for one in models or () if is_part(one))
+    is_aisbench = any(str(one.get("type")).startswith("ais_bench.") for one in models if is_part(one))
     translate_data = partial(_translate_dataset, folder, is_aisbench)
     for key, translate_item in (("models", translate_model), ("datasets", translate_data)):
         if isinstance(items := values.get(key), list | tuple):
@@ -78,8 +76,7 @@ def translate(
         _rename_doubles(translated, translation)
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping) and (changed or _is_peer(summarizer.get("type"))):
-        datasets = translated.get("datasets")
-        run = [one for one in datasets if isinstance(one, Mapping)] if isinstance(datasets, list | tuple) else []
+        run = [one for one in _items(translated.get("datasets")) if isinstance(one, Mapping)]
         translated["summarizer"] = translate_summarizer(summarizer, run, "summarizer", translation)
     _translate_running(values, translated, translation, is_peer=changed)
     translation.faults.raise_any()
@@ -160,10 +157,8 @@ def _named(combination: Any, values: Mapping[str, Any], translated: Mapping[str,
     return names
 
 
-def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:
+def _repeat(models: Sequence[Any], translated: dict[str, Any], faults: Faults) -> None:
     """Set ``n`` of the datasets where the peers' models answer each question several times."""
-    if not isinstance(models, list | tuple):
-        return
     peer_models = [one for one in models if is_part(one) and _is_peer(one["type"])]
     repeats = {_sequences(model) for model in peer_models}
     if not repeats or repeats == {1} or not isinstance(translated.get("datasets"), list | tuple):
@@ -182,16 +177,14 @@ def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:
 
 
 def _sequences(model: Mapping[str, Any]) -> int:
-    options = model.get("generation_kwargs")
-    number = options.get("num_return_sequences") if isinstance(options, Mapping) else None
+    number = inside(model, "generation_kwargs", "num_return_sequences")
     return number if isinstance(number, int) else 1
 
 
 def _generates(dataset: Any) -> bool:
     """Return whether the inferencer of a translated dataset can ask a question several times."""
-    infer = dataset.get("infer_cfg") if isinstance(dataset, Mapping) else None
-    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
-    return inferencer is not None and is_part(inferencer) and bool(accepted("inferencers", inferencer["type"], ("n",)))
+    inferencer = inside(dataset, "infer_cfg", "inferencer")
+    return is_part(inferencer) and bool(accepted("inferencers", inferencer["type"], ("n",)))
 
 
 def _rename_doubles(translated: dict[str, Any], translation: Translation) -> None:
@@ -218,11 +211,12 @@ def _rename_doubles(translated: dict[str, Any], translation: Translation) -> Non
 
 def judges_of(values: Mapping[str, Any]) -> Sequence[Any]:
     """Return the judges of a run: at its top, or only in the partitioner of the evaluation."""
-    found: Any = values.get("judge_models")
-    if not found and isinstance(section := values.get("eval"), Mapping):
-        partitioner = section.get("partitioner")
-        found = partitioner.get("judge_models") if isinstance(partitioner, Mapping) else None
-    return found if isinstance(found, list | tuple) else ()
+    return _items(values.get("judge_models") or inside(values, "eval", "partitioner", "judge_models"))
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """Return what should be a list; empty if it is none, which the parser reports."""
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _has_system_round(model: Any) -> bool:
@@ -232,7 +226,7 @@ def _has_system_round(model: Any) -> bool:
     meta = model.get("meta_template")
     if not meta and has_default_roles(str(model.get("type"))):
         return True
-    turns = meta.get("round") if isinstance(meta, Mapping) else None
+    turns = inside(meta, "round")
     return isinstance(turns, list) and any(isinstance(turn, Mapping) and turn.get("role") == "SYSTEM" for turn in turns)
 
 

@@ -8,7 +8,7 @@ EXTENSION: Final = Extension(
     parts={
         "readers": {
             "LoadRowsDataset": "load_rows",
-            "MooncakeTraceDataset": "traces",
+            "MooncakeTraceDataset": "synthetic",
             "SyntheticDataset": "synthetic",
         },
     },
@@ -17,11 +17,11 @@ EXTENSION: Final = Extension(
             "measures the performance of servers",
             options="options:LoadOptions",
             home="mode:MODE",
-            metrics="metric_names:LOAD_METRICS",
+            metrics="options:LOAD_METRICS",
             task="Measure the performance of a server.",
         ),
         "perf_viz": ModeEntry(
-            "shows it again", options="options:LoadOptions", home="mode:MODE", metrics="metric_names:LOAD_METRICS"
+            "shows it again", options="options:LoadOptions", home="mode:MODE", metrics="options:LOAD_METRICS"
         ),
     },
     sections={

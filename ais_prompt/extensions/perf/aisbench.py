@@ -32,9 +32,9 @@ from msgspec import Struct
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.exchange import CountedGaps, Exchange, Ordered, pooled_gaps
 from ais_prompt.extensions.perf.metrics import percentile
+from ais_prompt.extensions.perf.section import STATS
 
 AisbenchStage: TypeAlias = Literal["total", "stable"]
-DEFAULT_STATS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
 MOST_STATS: Final = 8
 MOST_POOLED: Final = 10_000_000
 """Most gaps that are kept, each with the error of its floating-point difference, which decides how a tie is rounded."""
@@ -83,7 +83,7 @@ def check_stats(stats: Sequence[str]) -> tuple[str, ...]:
 
 
 def aisbench_tables(
-    exchanges: Sequence[Exchange], places: int, stage: AisbenchStage = "total", stats: Sequence[str] = DEFAULT_STATS
+    exchanges: Sequence[Exchange], places: int, stage: AisbenchStage = "total", stats: Sequence[str] = STATS
 ) -> AisbenchTables:
     """Return the tables of a load.
 

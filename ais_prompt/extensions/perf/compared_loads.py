@@ -14,14 +14,18 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.text import Text
 
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, load_table, values_beyond
-from ais_prompt.utils import counted
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, latencies, load_table, values_beyond
+from ais_prompt.extensions.perf.options import METRICS, THROUGHPUTS
+from ais_prompt.terminal import Cell, Column, print_heading, print_table
+from ais_prompt.utils import counted, printable
 
 COMPARED: Final = (50, 99)
 """Percentiles whose ratios are computed."""
@@ -43,10 +47,12 @@ def compare_loads(before: StoredLoad, after: StoredLoad) -> LoadComparison:
     pairs = [(first[key], second[key]) for key in keys]
     from_due = all(load.plan.schedule.kind in ("rate", "trace") for load in (before, after))
     values = [np.array([_latencies(one, from_due=from_due) for one in side]) for side in zip(*pairs, strict=True)]
+    numbers: dict[tuple[str, int], int] = {}  # of each conversation, from 0 in their order
+    conversations = np.array([numbers.setdefault((key[0], key[2]), len(numbers)) for key in keys])
     tables = load_table(before.exchanges, before.plan.schedule), load_table(after.exchanges, after.plan.schedule)
     return LoadComparison(
         len(keys),
-        [*_latency_ratios(values[0], values[1], _conversations(keys)), *_throughputs(*tables)],
+        [*_latency_ratios(values[0], values[1], conversations), *_throughputs(*tables)],
         [*_plan_notes(before.plan, after.plan), *_request_notes(before, after, pairs)],
     )
 
@@ -76,21 +82,10 @@ def _in_order(
     return sorted(keys, key=lambda key: (begins[key[0], key[2]], key[0], key[2], key[1]))
 
 
-def _conversations(keys: Sequence[tuple[str, int, int]]) -> NDArray[np.int64]:
-    """Return the number of each request's conversation, from 0 in their order."""
-    numbers: dict[tuple[str, int], int] = {}
-    return np.array([numbers.setdefault((key[0], key[2]), len(numbers)) for key in keys])
-
-
 def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:
     """Return the latencies of a request (see `perf.metrics`); NaN for those that it does not have."""
-    pieces, tokens = one.pieces, one.output_tokens or 0
-    is_streamed = bool(one.kinds) and len(pieces) > 0
-    first = float(pieces[0]) if is_streamed else math.nan
-    last = float(pieces[-1]) if len(pieces) else one.end
-    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
-    due = one.due if from_due else math.nan
-    return first - one.start, tpot, last - one.start, first - due, last - due
+    waited = latencies(one, one.due if from_due else math.nan)
+    return *latencies(one, one.start).values(), waited["ttft_seconds"], waited["e2el_seconds"]
 
 
 def _latency_ratios(
@@ -137,7 +132,7 @@ def percentile_ratio_interval(
 
 
 def _throughputs(before: LoadTable, after: LoadTable) -> Iterator[Ratio]:
-    for name in ("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"):
+    for name in THROUGHPUTS:
         old, new = getattr(before, name), getattr(after, name)
         yield Ratio(name, old, new, new / old if old else None)
 
@@ -183,3 +178,43 @@ def _mean(values: Sequence[int | None]) -> float:
 
 def _differ(one: float, other: float) -> bool:
     return abs(one - other) > SAME * max(one, other)
+
+
+_COLUMNS: Final = (
+    Column("", is_name=True, right=False),
+    *map(Column, ("before", "after", "after / before", "95 % interval", "n")),
+)
+
+
+def print_load_comparison(task: str, found: LoadComparison, console: Console) -> None:
+    """Print the ratios of a task; a ratio whose interval leaves out 1 is bold.
+
+    Args:
+        task: ``model/dataset``.
+        found: its comparison.
+        console: where to.
+    """
+    print_heading(f"{task}: load, {found.common:,} requests that both have answered", console)
+    for note in found.notes:
+        console.print(Text(f"Note: {printable(note)}", "yellow"), soft_wrap=True)
+    print_table(_COLUMNS, [_row(one) for one in found.ratios], console)
+    if any(one.thin for one in found.ratios):
+        console.print(Text("~ rests on few values", "dim"), soft_wrap=True)
+
+
+def _row(one: Ratio) -> list[Cell]:
+    metric, _, percentile = one.metric.rpartition("_")
+    is_latency = metric in METRICS
+    title = f"{METRICS[metric]} {percentile} ms" if is_latency else THROUGHPUTS[one.metric]
+    scale = 1000 if is_latency else 1
+    ends = "" if one.interval is None else f"{one.interval[0]:.3f} to {one.interval[1]:.3f}"
+    differs = one.interval is not None and not one.interval[0] <= 1 <= one.interval[1]
+    ratio = "" if one.ratio is None else f"{'~ ' if one.thin else ''}{one.ratio:.3f}"
+    return [
+        title,
+        f"{scale * one.before:.4g}",
+        f"{scale * one.after:.4g}",
+        Text(ratio, "bold" if differs else ""),
+        ends,
+        f"{one.n:,}" if one.n else "",
+    ]

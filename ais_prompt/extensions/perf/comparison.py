@@ -43,7 +43,7 @@ def _show(found: dict[str, LoadComparison], notes: list[str]) -> None:
     from rich.console import Console
 
     from ais_prompt.cli.verb import echo
-    from ais_prompt.extensions.perf.comparison_table import print_load_comparison
+    from ais_prompt.extensions.perf.compared_loads import print_load_comparison
 
     for note in notes:
         echo(f"Note: {note}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,12 +12,13 @@ from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.aisbench import AisbenchTables, aisbench_tables
 from ais_prompt.extensions.perf.charts import charts_json
 from ais_prompt.extensions.perf.details import write_details
-from ais_prompt.extensions.perf.goals import Goodput, goodput
 from ais_prompt.extensions.perf.load_files import StoredLoad, read_load
-from ais_prompt.extensions.perf.load_verdicts import LoadVerdict, load_verdicts
+from ais_prompt.extensions.perf.load_verdicts import Goodput, LoadVerdict, goodput, load_verdicts
 from ais_prompt.extensions.perf.metrics import LoadTable, load_table, window_table
+from ais_prompt.extensions.perf.options import THROUGHPUTS
 from ais_prompt.extensions.perf.probe import probe_times
 from ais_prompt.extensions.perf.section import PerfSpec
+from ais_prompt.report import finite_json
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, replacing, write_json_atomic
 from ais_prompt.types import TaskSpec
@@ -60,8 +60,7 @@ class LoadResult(Struct, frozen=True):
             for metric, found in table.distributions.items()
             for name, value in {"mean": found.mean, **found.percentiles}.items()
         }
-        names = ("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency")
-        values |= {name: getattr(table, name) for name in names}
+        values |= {name: getattr(table, name) for name in THROUGHPUTS}
         if self.goodput is not None:
             values |= {"goodput": self.goodput.requests_per_second, "goodput_share": self.goodput.share}
         for verdict in self.verdicts:  # there may be several of one name
@@ -105,20 +104,15 @@ def read_result(task: TaskSpec, perf: PerfSpec, folder: RunFolder) -> LoadResult
         load_verdicts(load, total, goals),
         goals,
     )
-    _write(result, folder)
-    return result
-
-
-def _write(result: LoadResult, folder: RunFolder) -> None:
-    names = result.task.model.abbr, result.task.dataset.abbr
-    if result.aisbench is not None:
-        for ending, text in ((".csv", result.aisbench.csv), (".json", result.aisbench.json)):
+    if tables is not None:
+        for ending, text in ((".csv", tables.csv), (".json", tables.json)):
             with replacing(folder.load_file(*names, ending)) as stream:
                 stream.write(text.encode())
     write_json_atomic(folder.load_file(*names, "_perf.json"), result_json(result))
     with replacing(folder.load_file(*names, "_charts.json"), json=True) as stream:
-        stream.write(encode_plain(charts_json(result.load)))
-    write_details(result.task, result.load.plan.sample_ids, folder)
+        stream.write(encode_plain(charts_json(load)))
+    write_details(task, load.plan.sample_ids, folder)
+    return result
 
 
 def result_json(result: LoadResult) -> dict[str, Any]:
@@ -126,7 +120,7 @@ def result_json(result: LoadResult) -> dict[str, Any]:
     schedule = result.load.plan.schedule
     plan = to_builtins(result.load.plan)
     del plan["sample_ids"], plan["schedule"]["due"]
-    values: dict[str, Any] = _finite(
+    values: dict[str, Any] = finite_json(
         {
             "version": VERSION,
             "model": result.task.model.abbr,
@@ -142,12 +136,3 @@ def result_json(result: LoadResult) -> dict[str, Any]:
         }
     )
     return values
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinite numbers by None."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

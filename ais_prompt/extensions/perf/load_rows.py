@@ -128,14 +128,13 @@ class LoadRowsDataset:
         Raises:
             DataError: a file is missing or cannot be read.
         """
-        rows = [_renamed(row) for row in read_file(require_data(str(self._path)))]
-        return Table.of_rows(self._settings().rows(rows, random.Random(self._seed)))
-
-    def _settings(self) -> LoadSettings:
-        path = self._meta_path or Path(f"{self._path}.meta.json")
-        if self._meta_path is None and not path.exists():
-            return LoadSettings()
-        return read_settings(path)
+        rows = [
+            {LENGTH if name == "max_tokens" else name: value for name, value in row.items()}
+            for row in read_file(require_data(str(self._path)))
+        ]
+        meta = self._meta_path or Path(f"{self._path}.meta.json")
+        settings = read_settings(meta) if self._meta_path or meta.exists() else LoadSettings()
+        return Table.of_rows(settings.rows(rows, random.Random(self._seed)))
 
 
 def read_settings(path: Path) -> LoadSettings:
@@ -151,10 +150,3 @@ def read_settings(path: Path) -> LoadSettings:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         fix = "correct it: request_count, sampling_mode and output_config are all that it may have"
         raise DataError(f"the settings of a load cannot be read: {error}", where=str(path), fix=fix) from None
-
-
-def _renamed(row: Row) -> Row:
-    """Return a row whose length is called as the load looks for it."""
-    if "max_tokens" not in row:
-        return row
-    return {LENGTH if name == "max_tokens" else name: value for name, value in row.items()}

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING
-from ais_prompt.extensions.perf.metric_names import LOAD_VERDICTS
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, PERCENTILES, Distribution, LoadTable
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, PERCENTILES, Distribution, LoadTable
+from ais_prompt.extensions.perf.options import LOAD_VERDICTS, METRICS, THROUGHPUTS
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.terminal import Cell, Column, fits, print_heading, print_table
@@ -40,11 +40,7 @@ _METRICS: Final = (
     ("probe_seconds",),
 )
 """The lines of a load: of each the first metric that there is. Rates and traces count from when a request was due."""
-_RATES: Final = {
-    "requests_per_second": "requests/s",
-    "output_tokens_per_second": "tokens out/s",
-    "input_tokens_per_second": "tokens in/s",
-}
+_RATES: Final = ("requests_per_second", "output_tokens_per_second", "input_tokens_per_second")
 FEW: Final = 3
 """Most loads that are shown with all of their numbers."""
 _STARRED: Final = "* from the moment at which a request was due"
@@ -88,7 +84,9 @@ def print_verdicts_of_many(results: Sequence[tuple[str, LoadResult]], console: C
     lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
     for name, found in wrong.items():
         title, text = found[0]
-        lines.append((_mark(name), name, f"{len(found)} of {len(results)} loads, such as {title}: {text}"))
+        lines.append(
+            ("FAIL" if name == SLO else "WARN", name, f"{len(found)} of {len(results)} loads, such as {title}: {text}")
+        )
     _print_verdicts(lines, console)
 
 
@@ -126,7 +124,8 @@ def print_load(result: LoadResult, console: Console) -> None:
     if wrong:
         checks.append(f"{counted(len(wrong), 'warning')}: {', '.join(one.name for one in wrong)}")
     if tail != f"p{PERCENTILES[-1]}":
-        checks.append(f"p{PERCENTILES[-1]} needs {_needed(PERCENTILES[-1])} answers")
+        needed = 100 * LEAST_BEYOND // (100 - PERCENTILES[-1])  # so that `LEAST_BEYOND` values are beyond it
+        checks.append(f"p{PERCENTILES[-1]} needs {needed} answers")
     _say(" · ".join(checks), console, "yellow" if wrong else "")
     if result.missing:
         _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
@@ -142,11 +141,6 @@ def firm_tail(tables: Sequence[LoadTable]) -> str:
     found = [table.distributions[kind] for table in tables for kind in kinds if kind in table.distributions]
     names = [f"p{percent}" for percent in PERCENTILES]
     return next((name for name in reversed(names) if all(name not in one.thin for one in found)), names[0])
-
-
-def _needed(percent: int) -> int:
-    """Return how many values a percentile needs, so that `LEAST_BEYOND` are beyond it."""
-    return 100 * LEAST_BEYOND // (100 - percent)
 
 
 def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], console: Console) -> None:
@@ -200,11 +194,6 @@ def _void_cells(results: Sequence[LoadResult]) -> list[dict[str, Cell]]:
     """Return for each load a cell with the verdicts that void its numbers; no cells if no load has one."""
     found = [[one.name for one in result.verdicts if one.name in VOIDING and not one.holds] for result in results]
     return [{"!!": Text(", ".join(names), "bold red")} if any(found) else {} for names in found]
-
-
-def _mark(name: str) -> str:
-    """Return how a verdict that does not hold is marked."""
-    return "FAIL" if name == SLO else "WARN"
 
 
 def _print_verdicts(lines: Sequence[tuple[str, str, str]], console: Console) -> None:
@@ -289,7 +278,7 @@ def _print_numbers(table: LoadTable, tail: str, console: Console) -> None:
     metrics = [next((one for one in names if one in table.distributions), "") for names in _METRICS]
     latencies = [_latencies(name, table.distributions[name], percentiles) for name in metrics if name]
     columns = [Column("", is_name=True, right=False), *map(Column, percentiles)]
-    rates = [_rate(table, name, unit) for name, unit in _RATES.items()]
+    rates = [_rate(table, name, THROUGHPUTS[name]) for name in _RATES]
     throughput = f"throughput in {table.seconds:.4g} s"
     beside = [*columns, Column(throughput, right=False)]
     blank = [""] * len(columns)

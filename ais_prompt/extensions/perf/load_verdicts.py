@@ -1,7 +1,11 @@
-"""What may be wrong with the numbers of a load: each question is a function with a verdict of one sentence.
+"""What may be wrong with the numbers of a load, and whether its goals are met (SLOs).
 
-Nothing that the client did is hidden in a number about the server. A verdict that does not hold says which number is
-not what it seems.
+Each question is a function with a verdict of one sentence. Nothing that the client did is hidden in a number about the
+server. A verdict that does not hold says which number is not what it seems.
+
+A request counts for a goal from the moment at which it was due where it has one (rates and traces): that is what a user
+waits. Failures meet nothing, and are infinite in percentiles. An answer of one token has no TPOT and meets every goal
+for it.
 """
 
 from __future__ import annotations
@@ -16,10 +20,21 @@ from msgspec import Struct, field
 
 from ais_prompt.extensions.perf.counters import cache_hit_rate
 from ais_prompt.extensions.perf.exchange import Exchange, Seconds
-from ais_prompt.extensions.perf.goals import Goodput, SloResult, request_values
-from ais_prompt.extensions.perf.intervals import Slope, slope
+from ais_prompt.extensions.perf.intervals import Slope, independent_values, percentile_interval, slope
 from ais_prompt.extensions.perf.load_files import StoredLoad
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, firm_p99, in_flight_steps
+from ais_prompt.extensions.perf.metrics import (
+    LEAST_BEYOND,
+    SHORT_GAP,
+    LoadTable,
+    firm_p99,
+    in_flight_steps,
+    latencies,
+    percentile,
+    values_beyond,
+)
+from ais_prompt.extensions.perf.options import METRICS
+from ais_prompt.extensions.perf.schedule import Schedule
+from ais_prompt.extensions.perf.section import Slo
 from ais_prompt.utils import counted, listed
 
 MOST_LAG: Final = 0.005
@@ -363,3 +378,88 @@ def _client_seconds(load: StoredLoad) -> Seconds:
 
 def _ms(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms"
+
+
+class SloResult(Struct, frozen=True):
+    """Whether one goal is met.
+
+    Attributes:
+        text: the goal as it was written.
+        value: the percentile in seconds, or the largest value; infinite if failures decide it, None without values.
+        interval: its 95 % interval; None of a goal for every request.
+        met: whether it is at most the limit.
+        share: of all requests that are within the limit.
+        thin: whether too few values are beyond the percentile.
+    """
+
+    text: str
+    value: float | None
+    interval: tuple[float, float] | None
+    met: bool
+    share: float
+    thin: bool = False
+
+
+class Goodput(Struct, frozen=True):
+    """Requests that meet all limits.
+
+    Attributes:
+        requests_per_second: how many, over the length of the load.
+        share: of all requests, failures included.
+        slos: each goal.
+    """
+
+    requests_per_second: float
+    share: float
+    slos: Sequence[SloResult]
+
+    @property
+    def met(self) -> bool:
+        """Whether all goals are met."""
+        return all(one.met for one in self.slos)
+
+
+def goodput(exchanges: Sequence[Exchange], schedule: Schedule, table: LoadTable, slos: Sequence[Slo]) -> Goodput | None:
+    """Return which requests of a load meet the goals; None without goals.
+
+    Args:
+        exchanges: at least one.
+        schedule: of the load.
+        table: its numbers, of the stage ``total``.
+        slos: the goals.
+    """
+    if not slos:
+        return None
+    exchanges = sorted(exchanges, key=lambda one: one.start)
+    values = {metric: request_values(exchanges, schedule, metric) for metric in {one.metric for one in slos}}
+    good = np.ones(len(exchanges), bool)
+    for slo in slos:
+        good &= ~(values[slo.metric] > slo.limit)  # NaN: no value, nothing to miss
+    share = float(good.mean())
+    per_second = int(good.sum()) / table.seconds if table.seconds else 0.0
+    return Goodput(per_second, share, [_result(slo, values[slo.metric]) for slo in slos])
+
+
+def request_values(exchanges: Sequence[Exchange], schedule: Schedule, metric: str) -> Seconds:
+    """Return a latency of each request in seconds: infinite after a failure, NaN if it has none."""
+    return np.array(
+        [
+            math.inf if one.failure is not None else latencies(one, one.due if schedule.is_open else one.start)[metric]
+            for one in exchanges
+        ]
+    )
+
+
+def _result(slo: Slo, values: Seconds) -> SloResult:
+    share = float((~(values > slo.limit)).mean())
+    known = values[~np.isnan(values)]  # in the order of their time
+    ordered = np.sort(known)
+    if not len(ordered):
+        return SloResult(slo.text, None, None, met=False, share=share)
+    if slo.percent is None:
+        return SloResult(slo.text, float(ordered[-1]), None, met=bool(ordered[-1] <= slo.limit), share=share)
+    value = percentile(ordered, slo.percent)
+    thin = values_beyond(len(ordered), slo.percent) < LEAST_BEYOND
+    independent = independent_values((known <= value).astype(np.float64), np.ones(len(known)))
+    interval = percentile_interval(ordered, slo.percent, independent)
+    return SloResult(slo.text, value, interval, met=value <= slo.limit, share=share, thin=thin)

@@ -136,9 +136,14 @@ def _window(exchanges: Sequence[Exchange], schedule: Schedule) -> tuple[float, f
 
 def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
     """Return when the number of requests in flight changes, and the number from then on. Ends come before starts."""
-    times = np.array([one.end for one in exchanges] + [one.start for one in exchanges])
+    return steps_between(np.array([one.start for one in exchanges]), np.array([one.end for one in exchanges]))
+
+
+def steps_between(starts: Seconds, ends: Seconds) -> tuple[Seconds, Any]:
+    """Do as `in_flight_steps` with the starts and ends of requests."""
+    times = np.concatenate((ends, starts))
     order = np.argsort(times, kind="stable")
-    return times[order], np.cumsum(np.where(order < len(exchanges), -1, 1))
+    return times[order], np.cumsum(np.where(order < len(ends), -1, 1))
 
 
 def _concurrency(exchanges: Sequence[Exchange], window: tuple[float, float]) -> tuple[float, int]:
@@ -351,21 +356,16 @@ def percentile(ordered: Ordered, percent: float) -> float:
     return below if below == above else below + (above - below) * (place - int(place))
 
 
-METRICS: Final[Mapping[str, str]] = {
-    "ttft_seconds": "TTFT",
-    "ttft_from_due_seconds": "TTFT*",
-    "ttft_first_turn_seconds": "TTFT turn 1",
-    "ttft_later_turns_seconds": "TTFT turn 2+",
-    "ttfo_seconds": "TTFO",
-    "tpot_seconds": "TPOT",
-    "itl_seconds": "ITL",
-    "e2el_seconds": "E2EL",
-    "e2el_from_due_seconds": "E2EL*",
-    "e2el_from_due_with_failures_seconds": "E2EL*∞",
-    "queue_seconds": "QUEUE",
-    "probe_seconds": "PROBE",
-    "input_tokens": "InputTokens",
-    "output_tokens": "OutputTokens",
-    "answer_tokens_per_second": "OutputTokenThroughput",
-}
-"""Name of a metric in files → its title in tables, in their order."""
+def latencies(one: Exchange, start: float) -> dict[str, float]:
+    """Return the latencies of an answered request in seconds; NaN for those that it does not have.
+
+    Args:
+        one: the request.
+        start: from when its user waits.
+    """
+    pieces, tokens = one.pieces, one.output_tokens or 0
+    # One that was not streamed has no first piece.
+    first = float(pieces[0]) if one.kinds and len(pieces) else math.nan
+    last = float(pieces[-1]) if len(pieces) else one.end
+    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
+    return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}

@@ -69,7 +69,7 @@ def _run(run: ModeRun) -> int:
     perf = _perf(run)
     if (sweep := _several(run, perf)) is not None:
         return _end_sweep(run, sweep)
-    found = _measured(run, perf) if _measures(run) else _shown(run, perf)
+    found = _loads(run, perf)
     console = Console()
     if own.shown_as is None:
         print_loads(found.results, console)
@@ -215,15 +215,12 @@ def _refuse(run: ModeRun) -> None:
         raise ConfigError(f"-m {mode} has no {given[0]}", where=given[0], fix="leave it out")
     if own.duration is not None and own.pressure_time is not None:
         raise ConfigError("--duration and --pressure-time say the same", where="--duration", fix="give one of them")
-    asks = [flag for name in ("sweep", "find_rate", "runs", "duration") if getattr(own, name) for flag in _flags(name)]
+    given_here = [name for name in ("sweep", "find_rate", "runs", "duration") if getattr(own, name)]
+    asks = [flag for name in given_here for flag in declared_options(LoadOptions)[name].flags]
     if asks and not _measures(run):
         raise ConfigError(f"{asks[0]} measures, and a stored run is shown", where=asks[0], fix="leave it or -r out")
     if mode == "perf_viz" and run.session.reuse is None:
         raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
-
-
-def _flags(name: str) -> list[str]:
-    return declared_options(LoadOptions)[name].flags
 
 
 def _perf(run: ModeRun) -> PerfSpec:
@@ -250,25 +247,20 @@ def _perf(run: ModeRun) -> PerfSpec:
     return replace(spec, **{name: value for name, value in given.items() if value is not None})
 
 
-def _measured(run: ModeRun, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run
-    from ais_prompt.verbs import open_run_folder, with_found_models
+def _loads(run: ModeRun, perf: PerfSpec) -> PerfRun:
+    from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run, show_run
+    from ais_prompt.verbs import find_or_make, open_run_folder, with_found_models
 
+    if not _measures(run):
+        return show_run(run.plan.tasks, perf, find_or_make(run.plan, run.session.reuse))
     plan = with_found_models(run.plan, "infer")
     loads = prepare_run(plan, perf)
     folder = open_run_folder(plan, "infer")
     return measure_run(plan, loads, perf, folder, shown_command())
 
 
-def _shown(run: ModeRun, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.extensions.perf.perf_run import show_run
-    from ais_prompt.verbs import find_or_make
-
-    return show_run(run.plan.tasks, perf, find_or_make(run.plan, run.session.reuse))
-
-
 def _print_as_aisbench(run: PerfRun) -> None:
-    from ais_prompt.extensions.perf.tool_load import aisbench_screen
+    from ais_prompt.extensions.perf.tool_tables import aisbench_screen
 
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
@@ -281,8 +273,7 @@ def _print_as_aisbench(run: PerfRun) -> None:
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
     from ais_prompt.errors import DataError
-    from ais_prompt.extensions.perf.tool_load import print_sections
-    from ais_prompt.extensions.perf.tool_tables import tool_sections
+    from ais_prompt.extensions.perf.tool_tables import print_sections, tool_sections
 
     tables = {}
     for result in run.results:

@@ -1,6 +1,9 @@
-"""The options of ``run`` that measure the performance of servers, each told once: the fields of `LoadOptions`."""
+"""The options of ``run`` that measure the performance of servers, each told once, and the metrics that gates can limit.
 
-from collections.abc import Callable
+The options are the fields of `LoadOptions`.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Final, Literal, TypeAlias
@@ -115,3 +118,44 @@ class LoadOptions:
         bool, OptionSpec("Write what vLLM counts of speculative decoding, in the form of AISBench.")
     ] = False
     strict: Annotated[bool, OptionSpec("Exit code 1 if this machine was the limit.")] = False
+
+
+METRICS: Final[Mapping[str, str]] = {
+    "ttft_seconds": "TTFT",
+    "ttft_from_due_seconds": "TTFT*",
+    "ttft_first_turn_seconds": "TTFT turn 1",
+    "ttft_later_turns_seconds": "TTFT turn 2+",
+    "ttfo_seconds": "TTFO",
+    "tpot_seconds": "TPOT",
+    "itl_seconds": "ITL",
+    "e2el_seconds": "E2EL",
+    "e2el_from_due_seconds": "E2EL*",
+    "e2el_from_due_with_failures_seconds": "E2EL*∞",
+    "queue_seconds": "QUEUE",
+    "probe_seconds": "PROBE",
+    "input_tokens": "InputTokens",
+    "output_tokens": "OutputTokens",
+    "answer_tokens_per_second": "OutputTokenThroughput",
+}
+"""Name of a metric in files → its title in tables, in their order."""
+THROUGHPUTS: Final[Mapping[str, str]] = {
+    "requests_per_second": "requests/s",
+    "input_tokens_per_second": "tokens in/s",
+    "output_tokens_per_second": "tokens out/s",
+    "concurrency": "in flight",
+}
+"""Name of a number of the whole load → its title."""
+LOAD_VERDICTS: Final = (
+    *("client", "schedule", "places", "failures", "tokens", "lengths", "cache", "warmup", "values"),
+    *("steady", "stream", "server", "bodies", "slo", "runs"),
+)
+"""Questions about a load, whose verdicts are 1 if nothing is wrong, else 0."""
+LOAD_METRICS: Final = frozenset(
+    (
+        *(f"{name}_{kind}" for name in METRICS for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
+        *THROUGHPUTS,
+        *("goodput", "goodput_share"),
+        *LOAD_VERDICTS,
+    )
+)
+"""Metrics of ``-m perf`` that a gate can limit."""

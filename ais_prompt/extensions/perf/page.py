@@ -1,21 +1,26 @@
-"""The loads of a run for its report and the list of runs: numbers, verdicts and pictures, and the points of a sweep."""
+"""The loads of a run for its report and the list of runs: numbers, verdicts and pictures, and the points of a sweep.
+
+The pictures of a load are one file each, too, that holds everything: ``<dataset>_plot.html``, its requests and how many
+were in flight, and ``<dataset>_rps_distribution_plot.html``, its rates. AISBench has files of these names.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.perf.live import ENDING
+from ais_prompt.extensions.perf.load_files import ENDING
 from ais_prompt.extensions.perf.load_verdicts import VOIDING
-from ais_prompt.extensions.perf.metrics import METRICS
+from ais_prompt.extensions.perf.options import METRICS
 from ais_prompt.extensions.perf.points import PointRun, knee
-from ais_prompt.report import ReportTab, finite_json
-from ais_prompt.store import RunFolder, reading
+from ais_prompt.report import ReportTab, finite_json, page_pieces
+from ais_prompt.store import RunFolder, reading, replacing
+from ais_prompt.types import TaskSpec
 from ais_prompt.utils import decode_own
 
 FIX: Final = "write it again: the run's command with -m perf_viz -r"
@@ -62,7 +67,12 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
         names = one["model"], one["dataset"]
         is_known = folder.load_file(*names, "_charts.json").exists()
         loads.append({**one, "charts": read_charts(*names, folder) if is_known else None})
-    values = {"is_load": _is_load(folder), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
+    values = {
+        "is_load": any(_performances(folder, "_schedule.jsonl")),
+        "loads": loads,
+        "sweeps": sweeps_of(folder),
+        "metrics": METRICS,
+    }
     values["voiding"] = VOIDING
     found: dict[str, Any] = finite_json(values)
     return found
@@ -97,16 +107,12 @@ def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:
         with suppress(KeyError, ValueError, TypeError):  # a point without answers has no latencies
             point = {"name": row["point"], **{name: float(row[name]) for name in (RATE, *LATENCIES)}}
             sweeps.setdefault((row["model"], row["dataset"]), []).append(point)
-    return [
-        {"model": model, "dataset": dataset, "points": points, "knee": _knee(points)}
-        for (model, dataset), points in sweeps.items()
-        if len(points) > 1
-    ]
-
-
-def _knee(points: Sequence[Mapping[str, Any]]) -> int | None:
-    rates, latencies = ([point[name] for point in points] for name in (RATE, LATENCIES[-1]))
-    return knee(rates, latencies)
+    found = []
+    for (model, dataset), points in sweeps.items():
+        if len(points) > 1:
+            place = knee([point[RATE] for point in points], [point[LATENCIES[-1]] for point in points])
+            found.append({"model": model, "dataset": dataset, "points": points, "knee": place})
+    return found
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -144,15 +150,9 @@ def _load_line(point: str, load: Mapping[str, Any]) -> dict[str, Any]:
 def _time(folder: RunFolder) -> int:
     """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
     with suppress(OSError):
-        several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
-        files = (*folder.root.glob("performances/*/*_perf.json"), *several)
+        files = (*folder.root.glob("performances/*/*_perf.json"), *folder.summary_dir.glob("perf.csv"))
         return max((path.stat().st_mtime_ns for path in files), default=0)
     return 0
-
-
-def _is_load(folder: RunFolder) -> bool:
-    """Return whether a run measures performance: at least one load has begun."""
-    return any(_performances(folder, "_schedule.jsonl"))
 
 
 def _performances(folder: RunFolder, ending: str) -> Iterator[Path]:
@@ -168,6 +168,29 @@ def _live(folder: RunFolder) -> Mapping[str, Any] | None:
             counts: Mapping[str, Any] = decode_own(path.read_bytes())
             return counts
     return None
+
+
+_ASSETS: Final = f"{__package__}:assets"
+SCRIPTS: Final = (
+    *("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js"),
+    *(f"{_ASSETS}/load.js", f"{_ASSETS}/load_page.js"),
+)
+PAGES: Final[Mapping[str, str]] = {"requests": "_plot.html", "rates": "_rps_distribution_plot.html"}
+"""What a page shows → the end of its name."""
+
+
+def write_load_pages(task: TaskSpec, folder: RunFolder) -> None:
+    """Write the pages of a load from its ``_charts.json``.
+
+    Raises:
+        StoreError: a file cannot be read or written.
+    """
+    names = task.model.abbr, task.dataset.abbr
+    charts = read_charts(*names, folder)
+    for kind, ending in PAGES.items():
+        data = {"name": task.name, "kind": kind, "charts": charts}
+        with replacing(folder.load_file(*names, ending)) as stream:
+            stream.writelines(map(str.encode, page_pieces(task.name, f"{_ASSETS}/load_page.html", SCRIPTS, data)))
 
 
 # Scoring the answers so far would slow the load down.

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
 from ais_prompt.extensions.perf.counters import ServerCounters, spec_decode_json
-from ais_prompt.extensions.perf.load_page import write_load_pages
 from ais_prompt.extensions.perf.load_result import LoadResult, read_result
 from ais_prompt.extensions.perf.measure import measure
+from ais_prompt.extensions.perf.page import write_load_pages
 from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.plan import Plan, Task, record_of
@@ -96,15 +96,19 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
                 _compute(load.task, perf, folder, results, errors)
                 if stopped is not None:
                     break
-            end: RunStatus = "failed" if errors else "finished"
-            if stopped is not None:
-                end = "preempted" if stopped.exit_code == Terminated.exit_code else "interrupted"
-            record.finish(end)
+            record.finish(end_of(errors, stopped))
         if results:
             write_report(folder)
         if perf.spec_decode:
             _write_spec_decode(results, folder)
     return PerfRun(folder, results, errors, stopped)
+
+
+def end_of(errors: Mapping[str, AisPromptError], stopped: Interrupted | None) -> RunStatus:
+    """Return how a run has ended, for its record."""
+    if stopped is None:
+        return "failed" if errors else "finished"
+    return "preempted" if stopped.exit_code == Terminated.exit_code else "interrupted"
 
 
 def show_run(tasks: Sequence[Task], perf: PerfSpec, folder: RunFolder) -> PerfRun:

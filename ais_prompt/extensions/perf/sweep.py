@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
+from ais_prompt.errors import AisPromptError, ConfigError, Interrupted
 from ais_prompt.extensions.perf.load_result import LoadResult
-from ais_prompt.extensions.perf.perf_run import PerfRun, measure_run, prepare_run, report_again, show_run
+from ais_prompt.extensions.perf.perf_run import PerfRun, end_of, measure_run, prepare_run, report_again, show_run
 from ais_prompt.extensions.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
 from ais_prompt.extensions.perf.prepare import served_model
 from ais_prompt.extensions.perf.section import PerfSpec
@@ -23,7 +23,7 @@ from ais_prompt.plan import Plan, record_of
 from ais_prompt.processes import interruption
 from ais_prompt.report import csv_lines, status_of, write_report
 from ais_prompt.scoring import Row
-from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, read_run_file, recorded, replacing, writing
+from ais_prompt.store import RunFolder, hold_writer_lock, read_run_file, recorded, replacing, writing
 from ais_prompt.types import ModelSpec
 from ais_prompt.utils import counted
 from ais_prompt.verbs import model_addresses
@@ -68,15 +68,12 @@ class Sweep(Struct, frozen=True):
         alike: dict[tuple[str, str], list[LoadResult]] = {}
         for point, result in found:
             alike.setdefault((point.point, result.task.name), []).append(result)
-        verdicts = {
-            key: runs_verdict([one.total for one in results]) for key, results in alike.items() if len(results) > 1
-        }
-
-        def with_runs(point: PointRun, result: LoadResult) -> LoadResult:
-            verdict = verdicts.get((point.point, result.task.name))
-            return result if verdict is None else replace(result, verdicts=[*result.verdicts, verdict])
-
-        return [(point, with_runs(point, result)) for point, result in found]
+        several = {key: [one.total for one in results] for key, results in alike.items() if len(results) > 1}
+        verdicts = {key: [runs_verdict(tables)] for key, tables in several.items()}
+        return [
+            (point, replace(one, verdicts=[*one.verdicts, *verdicts.get((point.point, one.task.name), ())]))
+            for point, one in found
+        ]
 
     @property
     def best(self) -> Setting | None:
@@ -273,7 +270,7 @@ def _measured(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, point
                     point = None
                 except (KeyboardInterrupt, Interrupted) as stop:  # between two loads, or while a server starts
                     sweep = _stopped(sweep, stop if isinstance(stop, Interrupted) else interruption(stop, ""))
-            record.finish(_status_of(sweep))
+            record.finish(end_of(sweep.errors, sweep.stopped))
         write_report(folder)
     return sweep
 
@@ -297,12 +294,6 @@ def _stopped(sweep: Sweep, stop: Interrupted) -> Sweep:
     what = f"stopped after {counted(whole, 'load')}; what was measured is kept"
     fix = "measure the others in a new run; -m perf_viz -r shows these"
     return replace(sweep, stopped=type(stop)(what, where=str(sweep.folder.root), fix=fix), is_whole=False)
-
-
-def _status_of(sweep: Sweep) -> RunStatus:
-    if sweep.stopped is None:
-        return "failed" if sweep.errors else "finished"
-    return "preempted" if isinstance(sweep.stopped, Terminated) else "interrupted"
 
 
 def _without_requests(run: PerfRun) -> PerfRun:

@@ -1,26 +1,37 @@
-"""The tables that other tools print of a load, with their names, units and percentiles (`perf.tools`).
+"""The tables that other tools print of a load: the same journal, by their definitions, names, units and percentiles.
 
-Sources, of August and September 2026: `vllm/benchmarks/serve.py`; `sglang/benchmark/metrics.py`;
-`evalscope/perf/utils/db_util.py` and `perf_constants.py`; `guidellm/benchmark/outputs/console.py` and
-`schemas/statistics.py`; `aiperf/exporters/console_metrics_exporter.py`. A metric without values is left out; some of
-them print 0 there.
+The same name means different things in these tools, so their tables do not compare. A `Tool` says how one of them
+measures a request, and `tool_values` applies it. A metric without values is left out; some of them print 0 there. The
+tables of AISBench are in `perf.aisbench`, and are equal to the character.
+
+All of these tools take the start of a request before they have a connection: ``taken`` of an `Exchange`. Sources, of
+August and September 2026: `vllm/benchmarks/serve.py` and `lib/endpoint_request_func.py`; `sglang/benchmark/metrics.py`
+and its `oai_chat_client.py`; `evalscope/perf/utils/db_util.py`, `perf_constants.py`, `plugin/api/default_api.py` and
+`utils/benchmark_util.py`; `guidellm/benchmark/outputs/console.py`, `schemas/statistics.py` and `request_stats.py`;
+`aiperf/exporters/console_metrics_exporter.py` and `metrics/types`. Of AISBench: `_output_to_screen` of its
+`default_perf.py`, which prints the two files with tabulate's format ``fancy_grid``.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
+from msgspec import Struct
+from rich.console import Console
 
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.perf.aisbench import AisbenchTables
 from ais_prompt.extensions.perf.documents import ToolSection, Value
-from ais_prompt.extensions.perf.exchange import Exchange, Seconds
+from ais_prompt.extensions.perf.exchange import Exchange, Seconds, pooled_gaps
 from ais_prompt.extensions.perf.load_files import StoredLoad
-from ais_prompt.extensions.perf.metrics import in_flight_steps
+from ais_prompt.extensions.perf.metrics import in_flight_steps, steps_between
 from ais_prompt.extensions.perf.options import ToolName
-from ais_prompt.extensions.perf.tools import TOOLS, ToolValues, token_times, tool_values
+from ais_prompt.terminal import Column, print_heading, print_table
 
 EVALSCOPE_PERCENTS: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 STEP: Final = 1e-6
@@ -59,7 +70,7 @@ def _vllm(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
         "Request throughput (req/s):": answered / seconds,
         "Output token throughput (tok/s):": received / seconds,
         "Peak output token throughput (tok/s):": _peak_events(load.exchanges, values),
-        "Peak concurrent requests:": float(_peak(values.start, values.start + values.latency)),
+        "Peak concurrent requests:": float(steps_between(values.start, values.start + values.latency)[1].max()),
         "Total token throughput (tok/s):": (sent + received) / seconds,
     }
     metrics: dict[str, tuple[str, Any]] = {
@@ -248,13 +259,6 @@ def _nearest(values: Seconds, shares: Any, weights: Seconds | None = None) -> Se
     return np.asarray(values[order][np.minimum(places, len(values) - 1)])
 
 
-def _peak(starts: Seconds, ends: Seconds) -> int:
-    """Return the most requests in flight at a time; a request that ends as another one begins does not meet it."""
-    times = np.concatenate((ends, starts))
-    steps = np.concatenate((np.full(len(ends), -1), np.full(len(starts), 1)))
-    return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())
-
-
 def _peak_events(exchanges: Sequence[Exchange], values: ToolValues) -> float:
     """Return the most events of tokens in a second, counted from the first start."""
     start = float(values.start.min())
@@ -286,3 +290,202 @@ def _mean(values: Seconds, scale: float = 1) -> float | None:
 
 def _sum(values: Seconds) -> int:
     return int(values.sum())
+
+
+class Tool(Struct, frozen=True):
+    """How a tool measures one request.
+
+    Attributes:
+        kinds: the kinds of events that it takes for tokens (`Exchange.kinds`). ``o`` covers all events that bring
+            no text, except the last one of a stream with token counts: OpenAI's ``include_usage`` sends that one last
+            and without ``choices``.
+        end: what ends the latency of a streamed answer: its last ``token``, the last ``event`` of any kind, or the end
+            of the ``reply``.
+        tokens: the tokens of an answer.
+        empty_ttft: the TTFT of a stream without tokens; NaN if it has none.
+        whole_is_token: whether an answer that is not streamed has its whole latency as TTFT; else it has none.
+    """
+
+    kinds: str
+    end: Literal["token", "event", "reply"]
+    tokens: Callable[[Exchange], int]
+    empty_ttft: float = 0.0
+    whole_is_token: bool = False
+
+
+class ToolValues(Struct, frozen=True):
+    """What a tool measures: arrays with a value for each answered request, in seconds and tokens.
+
+    Attributes:
+        start, latency: when it began, and how long it took.
+        ttft: seconds to the first token; NaN if there was none.
+        decoding: seconds from the first to the last token; NaN as well.
+        input_tokens, output_tokens: of the prompt and of the answer.
+        events: how many events were taken for tokens.
+        gaps: seconds between them, of all requests.
+    """
+
+    start: Seconds
+    latency: Seconds
+    ttft: Seconds
+    decoding: Seconds
+    input_tokens: Seconds
+    output_tokens: Seconds
+    events: Seconds
+    gaps: Seconds
+
+    @property
+    def tpot(self) -> Seconds:
+        """(latency - TTFT) / (tokens - 1) of each request; 0 with fewer than two tokens, NaN without a TTFT."""
+        several = self.output_tokens > 1
+        spread = np.where(several, self.output_tokens - 1, 1)
+        return np.where(several | np.isnan(self.ttft), (self.latency - self.ttft) / spread, 0.0)
+
+
+def tool_values(exchanges: Sequence[Exchange], tool: Tool) -> ToolValues:
+    """Measure the answered requests of a load as a tool does.
+
+    Args:
+        exchanges: all requests of the load.
+        tool: how.
+    """
+    answered = [one for one in exchanges if one.failure is None]
+    rows = np.array([_measured(one, tool) for one in answered], np.float64).reshape(-1, 7)
+    start, latency, ttft, decoding, sent, received, events = rows.T
+    count = int(np.maximum(events - 1, 0).sum())
+    gaps = pooled_gaps((token_times(one, tool) for one in answered), count, exact=False)
+    return ToolValues(start, latency, ttft, decoding, sent, received, events, gaps)
+
+
+def token_times(one: Exchange, tool: Tool) -> Seconds:
+    """Return when each event came that a tool takes for a token."""
+    if "o" not in tool.kinds:
+        wanted = np.isin(np.frombuffer(one.kinds.encode(), np.uint8), np.frombuffer(tool.kinds.encode(), np.uint8))
+        return np.asarray(one.events[wanted])
+    has_counts = one.kinds.endswith("o") and "usage" in (one.input_source, one.output_source)
+    return one.events[: len(one.kinds) - has_counts]
+
+
+def _measured(one: Exchange, tool: Tool) -> tuple[float, ...]:
+    """Return the row of a request in the order of `ToolValues`."""
+    times = token_times(one, tool)
+    last = one.end if tool.end == "reply" or not one.kinds else float(one.events[-1])
+    if tool.end == "token" and len(times):
+        last = float(times[-1])
+    latency = last - one.taken
+    decoding = float(times[-1] - times[0]) if len(times) else math.nan
+    if len(times):
+        ttft = float(times[0]) - one.taken
+    elif one.kinds:
+        ttft = tool.empty_ttft
+    else:
+        ttft = latency if tool.whole_is_token else math.nan
+    return one.taken, latency, ttft, decoding, float(one.input_tokens or 0), float(tool.tokens(one)), float(len(times))
+
+
+def _known_or(one: Exchange, unknown: int) -> int:
+    """Return the tokens that the server or the tokenizer counts, or else a number for unknown ones."""
+    return (one.output_tokens or 0) if one.output_source in ("usage", "tokenizer") else unknown
+
+
+def _usage_or(one: Exchange, unknown: int | None) -> int:
+    """Return the tokens that the server counts, or else a number for unknown ones."""
+    return (one.output_tokens if one.output_source == "usage" else unknown) or 0
+
+
+TOOLS: Final[dict[ToolName, Tool]] = {
+    # any chunk with `choices`, empty ones too; the chunk with the counts neither is a token nor ends the latency
+    "vllm": Tool("arto", "token", lambda one: _known_or(one, 1), empty_ttft=math.nan),
+    # text and reasoning; the latency ends with the line [DONE]
+    "sglang": Tool("ar", "reply", lambda one: _usage_or(one, one.max_tokens), whole_is_token=True),
+    # the chunk with the counts ends the latency
+    "evalscope": Tool("art", "event", lambda one: one.output_tokens or 0, whole_is_token=True),
+    # without counts each iteration is a token
+    "guidellm": Tool("art", "reply", lambda one: _usage_or(one, len(one.kinds) - one.kinds.count("o"))),
+    # its own tokenizer counts
+    "aiperf": Tool("art", "token", lambda one: one.counted_tokens or one.output_tokens or 0, empty_ttft=math.nan),
+}
+
+
+_WIDTH: Final = 50
+"""Columns of a table of names and values, as in vLLM and SGLang."""
+HEADER_ROOM: Final = 2
+"""Columns that a table of tabulate is at least wider than its header."""
+
+
+def print_sections(sections: Sequence[ToolSection], console: Console) -> None:
+    """Print the tables of one task.
+
+    Args:
+        sections: of the tool.
+        console: where to.
+    """
+    for section in sections:
+        if section.columns:
+            print_heading(section.title, console)
+            columns = [Column("", is_name=True, right=False), *map(Column, section.columns)]
+            print_table(columns, [[name, *map(_cell, values)] for name, values in section.rows.items()], console)
+        else:
+            lines = [f"{f' {section.title} ':-^{_WIDTH}}"]
+            lines += [f"{name:<40} {_cell(value)}" for name, (value,) in section.rows.items()]
+            console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+
+def _cell(value: Value) -> str:
+    return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def aisbench_screen(tables: AisbenchTables, task: str, folder: str) -> str:
+    """Return the text for one task.
+
+    Args:
+        tables: of the load.
+        task: ``model/dataset``.
+        folder: with the files of the model.
+    """
+    metrics = list(csv.reader(tables.csv.splitlines()))
+    common = [
+        ["Common Metric", "Stage", "Value"],
+        *([name, stage, value] for name, of in json.loads(tables.json).items() for stage, value in of.items()),
+    ]
+    parts = [
+        f"Performance Results of task [{task}]: ",
+        fancy_grid(metrics),
+        fancy_grid(common),
+        f"Performance Result files located in {folder}.",
+    ]
+    return "\n".join(parts)
+
+
+def fancy_grid(rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table as tabulate's ``fancy_grid`` does: numbers centred, texts to the left.
+
+    Args:
+        rows: the header first.
+    """
+    columns = [[str(row[place]) for row in rows] for place in range(len(rows[0]))]
+    widths = [max(len(header) + HEADER_ROOM, *map(len, cells)) for header, *cells in columns]
+    centred = [all(cell.isdecimal() for cell in cells) for _, *cells in columns]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            f"{cell:^{width}}" if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(cells, widths, centred, strict=True)
+        )
+        return f"│ {' │ '.join(padded)} │"
+
+    def rule(left: str, fill: str, middle: str, right: str) -> str:
+        return f"{left}{middle.join(fill * (width + 2) for width in widths)}{right}"
+
+    def lines() -> Iterator[str]:
+        header, *body = zip(*columns, strict=True)
+        yield rule("╒", "═", "╤", "╕")
+        yield line(header)
+        yield rule("╞", "═", "╪", "╡")
+        for number, cells in enumerate(body):
+            if number:
+                yield rule("├", "─", "┼", "┤")
+            yield line(cells)
+        yield rule("╘", "═", "╧", "╛")
+
+    return "\n".join(lines())

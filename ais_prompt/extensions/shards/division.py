@@ -67,7 +67,7 @@ def _run(run: ModeRun, gate_values: Mapping[str, Any]) -> int | None:
 def run_shard(plan: Plan, session: Session, shard: str, *, debug: bool) -> int:
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
-    from ais_prompt.extensions.shards.one_shard import ask_shard
+    from ais_prompt.extensions.shards.partition import ask_shard
     from ais_prompt.extensions.shards.shard_folders import is_asked, parse_shard, shared_run_folder
     from ais_prompt.verbs import with_found_models
 

@@ -1,4 +1,4 @@
-"""Decide which shards ask which tasks, and prepare the run for the runner that starts the shards.
+"""Decide which shards ask which tasks, and ask one shard.
 
 Without a partitioner in the config, every shard asks a part of each dataset. With a partitioner, its groups of tasks
 are distributed over the shards, the costliest group first.
@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from heapq import heapify, heapreplace
 
 from ais_prompt.engine import ShardTask, estimate, gpus_of
-from ais_prompt.errors import AisPromptError, ConfigError, PartError
+from ais_prompt.errors import AisPromptError, ConfigError, PartError, StoreError
+from ais_prompt.extensions.shards.joining import agreement
 from ais_prompt.extensions.shards.shard_folders import (
     EVERYTHING,
     HeldTasks,
     list_shard_folders,
+    open_shard,
     partition_key,
     read_held,
     read_partition,
     record_partition,
 )
+from ais_prompt.extensions.shards.shared_servers import leave_config
 from ais_prompt.models import BatchModel, StartsServer
 from ais_prompt.plan import Plan, PlannedModel, Runner, ShardWork, Task, build_partitioner, build_runner
 from ais_prompt.store import RunFolder, safe_name
 from ais_prompt.types import Budget, Chunk, Partition, RunSpec, Shard, TaskSize
+from ais_prompt.verbs import RunResult, Session, run_source
 
 
 def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:
@@ -101,10 +106,8 @@ def share_of(budget: Budget, count: int) -> Budget:
     Raises:
         ConfigError: there are more shards than requests or tokens.
     """
-    shares = {
-        "max_requests": None if budget.max_requests is None else budget.max_requests // count,
-        "max_tokens_total": None if budget.max_tokens_total is None else budget.max_tokens_total // count,
-    }
+    limits = {name: getattr(budget, name) for name in ("max_requests", "max_tokens_total")}
+    shares = {name: None if limit is None else limit // count for name, limit in limits.items()}
     if short := [name for name, share in shares.items() if share == 0]:
         what = f"{short[0]} is smaller than the number of shards, {count}"
         raise ConfigError(what, where="budget", fix="use fewer shards, or a larger budget")
@@ -208,3 +211,33 @@ def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: Hel
         theirs = [(root, other.of(name, its_shard)) for root, its_shard, other in sessions]
         found[name] = ShardTask(own, [folder, *(root for root, one in theirs if one is not None and one.overlaps(own))])
     return found
+
+
+def ask_shard(
+    plan: Plan,
+    folder: RunFolder,
+    shard: Shard,
+    session: Session,
+) -> RunResult:
+    """Ask the samples of one shard that no session has answered yet.
+
+    Args:
+        plan: of a checked config, with at least the tasks of the shard.
+        folder: the run folder that all shards share.
+        shard: the part of the samples.
+        session: how they are asked; a shard scores nothing.
+
+    Raises:
+        ConfigError: another shard of the run asks something else.
+        AisPromptError: as `ais_prompt.verbs.run_source`.
+    """
+    prepare_partition(plan, folder, shard.count)
+    held = held_tasks(plan.spec, folder, shard)
+    if held is None:
+        raise StoreError("cannot read which shards ask which tasks", where=str(folder.shards), fix="repair the disk")
+    if held.key:
+        plan = plan.only(held.portions)
+    tasks = shard_tasks([task.name for task in plan.tasks], folder, shard, held)
+    with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
+        leave_config(plan, folder)
+        return run_source(plan, own, replace(session, mode="infer", report=False), shard=tasks)

@@ -26,7 +26,6 @@ from typing import Any, Final
 from msgspec import Struct, field, json, to_builtins
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.extensions.shards.array_job import array_index
 from ais_prompt.store import (
     SESSION_NAME,
     RunFolder,
@@ -79,7 +78,7 @@ class ShardFolder(Struct, frozen=True):
 
     def answered(self) -> int:
         """Return how many requests its journals hold."""
-        return sum(_lines(path) for path in self.folder.root.glob("journal/*/*.jsonl"))
+        return _lines_in(self.folder.root)
 
 
 class HeldTasks(Struct, frozen=True):
@@ -392,3 +391,28 @@ def _lines(path: Path) -> int:
 def is_asked(folder: RunFolder) -> bool:
     """Return whether all shards of a run have come to their end."""
     return all(one is not None and one.is_finished for one in latest_shards(folder).values())
+
+
+def array_index(environment: Mapping[str, str]) -> int:
+    """Return the number of this process in the array job of Slurm or the indexed job of Kubernetes, from 0.
+
+    Args:
+        environment: variables of the process.
+
+    Raises:
+        ConfigError: there is no array job, or a variable is not a number.
+    """
+    fix = "give the number: --shard 0/8"
+    try:
+        if task := environment.get("SLURM_ARRAY_TASK_ID"):
+            first, step = (int(environment.get(f"SLURM_ARRAY_TASK_{name}", n)) for name, n in (("MIN", 0), ("STEP", 1)))
+            return (int(task) - first) // step
+        if index := environment.get("JOB_COMPLETION_INDEX"):
+            return int(index)
+    except (ValueError, ZeroDivisionError) as error:
+        raise ConfigError(
+            f"the variable of the array job is not a number: {error}", where="--shard auto", fix=fix
+        ) from None
+    raise ConfigError(
+        "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
+    )

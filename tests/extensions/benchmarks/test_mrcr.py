@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.benchmarks.mrcr import MrcrEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import MrcrEvaluator
 
 TEXTS = st.text("ab c", max_size=20)
 

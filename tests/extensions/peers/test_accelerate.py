@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.accelerate import Accelerator, accelerated
+from ais_prompt.extensions.peers.model import Accelerator, accelerated
 
 CHAT = {"type": "HuggingFaceChatModel", "path": "owner/model"}
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.extensions.peers.arena import ALL, style_control, tables
 from ais_prompt.extensions.peers.code.running import judged_verdict
-from ais_prompt.extensions.peers.tables import RatingOptions
+from ais_prompt.extensions.peers.tables import ALL, RatingOptions, style_control, tables
 
 RECORDED: Final[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "data/peers/ratings.json").read_text(encoding="utf-8")

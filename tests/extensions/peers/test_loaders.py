@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.extensions.peers.table.loaders import LOADERS
+from ais_prompt.extensions.peers.table.parts import LOADERS
 
 
 def test_each_layout_has_its_loader() -> None:
-    layouts = pytest.importorskip("ais_prompt.extensions.benchmarks.layouts.all_layouts")
+    layouts = pytest.importorskip("ais_prompt.extensions.benchmarks.layouts.layout_dataset")
     assert list(layouts.LAYOUTS) == list(LOADERS)

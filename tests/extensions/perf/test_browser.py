@@ -11,9 +11,9 @@ import pytest
 from msgspec import to_builtins
 
 from ais_prompt.extensions.perf.charts import charts_json
-from ais_prompt.extensions.perf.load_page import PAGES, write_load_pages
 from ais_prompt.extensions.perf.load_verdicts import load_verdicts
 from ais_prompt.extensions.perf.metrics import load_table
+from ais_prompt.extensions.perf.page import PAGES, write_load_pages
 from ais_prompt.report import runs_page, write_report
 from ais_prompt.store import RunFolder, write_json_atomic
 from tests.extensions.perf.loads import BUSY, at_20, load

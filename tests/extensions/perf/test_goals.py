@@ -8,8 +8,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.perf.exchange import Exchange
-from ais_prompt.extensions.perf.goals import Goodput, goodput
-from ais_prompt.extensions.perf.load_verdicts import load_verdicts
+from ais_prompt.extensions.perf.load_verdicts import Goodput, goodput, load_verdicts
 from ais_prompt.extensions.perf.metrics import load_table
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.extensions.perf.section import parse_slo

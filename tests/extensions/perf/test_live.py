@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ais_prompt.extensions.perf.live import LoadCounter
+from ais_prompt.extensions.perf.load_files import LoadCounter
 
 
 def test_counts_are_written_and_gone_at_the_end(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.perf.goals import goodput
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.load_tables import print_sweep
-from ais_prompt.extensions.perf.load_verdicts import LoadVerdict
+from ais_prompt.extensions.perf.load_verdicts import LoadVerdict, goodput
 from ais_prompt.extensions.perf.metrics import load_table
 from ais_prompt.extensions.perf.perf_run import PerfRun
 from ais_prompt.extensions.perf.points import (

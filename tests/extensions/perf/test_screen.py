@@ -14,10 +14,9 @@ from rich.console import Console
 
 from ais_prompt.extensions.perf.driver import ClientFacts
 from ais_prompt.extensions.perf.exchange import Exchange
-from ais_prompt.extensions.perf.goals import goodput
 from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.extensions.perf.load_tables import FEW, print_loads
-from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING, LoadVerdict, load_verdicts
+from ais_prompt.extensions.perf.load_verdicts import SLO, VALUES, VOIDING, LoadVerdict, goodput, load_verdicts
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, load_table
 from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.extensions.perf.section import parse_slo

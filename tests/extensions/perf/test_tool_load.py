@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ais_prompt.extensions.perf.aisbench import aisbench_tables
-from ais_prompt.extensions.perf.tool_load import aisbench_screen, fancy_grid
+from ais_prompt.extensions.perf.tool_tables import aisbench_screen, fancy_grid
 from tests.extensions.perf.loads import at_20
 
 

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.exchange import Exchange, offsets_of
 from ais_prompt.extensions.perf.schedule import Schedule
-from ais_prompt.extensions.perf.tool_tables import ToolSection, tool_sections
-from ais_prompt.extensions.perf.tools import TOOL_NAMES, TOOLS, ToolName, tool_values
+from ais_prompt.extensions.perf.tool_tables import TOOLS, ToolName, ToolSection, tool_sections, tool_values
 from tests.extensions.perf.loads import load
 
 NONE = math.nan
@@ -174,7 +173,7 @@ def test_aiperf_calls_tpot_inter_token_latency() -> None:
     assert found["Request Throughput (requests/sec)"][0] == pytest.approx(4 / 3.2), "of answered requests, 1.0 to 4.2"
 
 
-@pytest.mark.parametrize("tool", TOOL_NAMES)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_load_without_answers_has_no_tables(tool: ToolName) -> None:
     with pytest.raises(DataError, match="no request was answered"):
         tool_sections(load(LOAD[-1:]), tool)

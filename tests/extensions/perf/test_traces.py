@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.perf.traces import MooncakeTraceDataset
+from ais_prompt.extensions.perf.synthetic import MooncakeTraceDataset
 from ais_prompt.models import load_tokenizer
 
 TOKENIZER = str(Path(__file__).parents[3] / "configs/data/demo_model")

@@ -13,8 +13,8 @@ from ais_prompt.extensions.perf.driver import ClientFacts
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.load_files import StoredLoad
 from ais_prompt.extensions.perf.load_verdicts import LoadVerdict, load_verdicts
-from ais_prompt.extensions.perf.metric_names import LOAD_VERDICTS
 from ais_prompt.extensions.perf.metrics import load_table
+from ais_prompt.extensions.perf.options import LOAD_VERDICTS
 from ais_prompt.extensions.perf.schedule import Schedule
 from tests.extensions.perf.loads import IDLE, at_20, exchange, load
 

@@ -80,7 +80,9 @@ class CatalogDataset:
             if column not in columns:
                 fix = f"columns: {listed(columns)}"
                 raise DataError(f"{self._card.name} has no column {column!r}", where=str(file), fix=fix)
-        found = pq.read_table(file, filters=[(column, *_wanted(value)) for column, value in self._only.items()])
+        several = (list, tuple)
+        wanted = [(name, "in" if isinstance(value, several) else "=", value) for name, value in self._only.items()]
+        found = pq.read_table(file, filters=wanted)
         if not found.num_rows:
             first, value = next(iter(self._only.items()))
             known = sorted(set(map(str, pq.read_table(file, columns=[first])[first].to_pylist())))
@@ -234,8 +236,3 @@ def changes_between(old: Sequence[str], new: Sequence[str], split: str) -> list[
         found += [f"row {row} is new" for row, one in enumerate(new) if one not in known]
     more = [f"… and {len(found) - MOST_ROWS:,} more"] if len(found) > MOST_ROWS else []
     return [f"{split}: {change}" for change in [*found[:MOST_ROWS], *more]]
-
-
-def _wanted(value: Any) -> tuple[str, Any]:
-    """Return the filter of a column."""
-    return ("in", value) if isinstance(value, list | tuple) else ("=", value)

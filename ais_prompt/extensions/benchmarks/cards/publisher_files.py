@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -244,8 +245,11 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[FoundFile]
         what = f"{repo} has no files {wanted}; it has {listed(sizes, 3) or 'none'}"
         raise DataError(what, where=_page(card), fix=f"bring the files yourself: {_from_command(card)}")
     found = []
+    # From version 2 on the library resumes a download itself, five times.
+    fix = f"run it again: the download goes on where it broke off; or {_from_command(card)}"
     for name, split, subset in matched:
-        path = _downloaded(card, lambda name=name: _download(hub, repo, name, str(revision), endpoint))  # type: ignore[misc]
+        download = partial(_download, hub, repo, name, str(revision), endpoint)
+        path = _asked(card, download, "the download broke off", fix)
         _check(path, sizes[name], card)
         found.append(FoundFile(path, name, split, subset))
     return revision, found
@@ -291,16 +295,6 @@ def _listed(card: Card, call: Callable[[], T]) -> T:
     """
     fix = f"check the connection, name a mirror with HF_ENDPOINT, or {_from_command(card)}"
     return _asked(card, call, "the files cannot be listed", fix)
-
-
-def _downloaded(card: Card, call: Callable[[], T]) -> T:
-    """Return what a download returns. From version 2 on the library resumes a download itself, five times.
-
-    Raises:
-        DataError: the hub refuses, or the connection breaks each time.
-    """
-    fix = f"run it again: the download goes on where it broke off; or {_from_command(card)}"
-    return _asked(card, call, "the download broke off", fix)
 
 
 def _asked(card: Card, call: Callable[[], T], what_failed: str, fix_of_failure: str) -> T:

@@ -24,8 +24,7 @@ from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     split_file,
 )
 from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, raw_rows
-from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
-from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import FOLDER, MEDIA_ROWS, ROWS, marked
 from ais_prompt.parts import exception_line
 from ais_prompt.utils import encode, file_digest, listed
 

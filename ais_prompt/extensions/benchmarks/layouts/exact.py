@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import (
+    CIRCLE,
     Call,
     Layout,
     by_ending,
@@ -25,7 +26,6 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     tabbed_lines,
 )
 
-_CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 _BOTH: Final = ("train", "test")
 
 
@@ -76,7 +76,7 @@ def _circular_by_name(values: Iterator[Any], call: Call) -> Iterable[Row]:
 
 
 def _in_all_orders(number: int, value: Any) -> Iterable[Row]:
-    for order in _CIRCLE:
+    for order in CIRCLE:
         options = [value["options"]["ABCD".index(letter)] for letter in order]
         gold = f"{number}--{'ABCD'[order.index(value['answer'])]}--{order}"
         text = f"{value['question'].strip()}\n{_lettered(options)}"

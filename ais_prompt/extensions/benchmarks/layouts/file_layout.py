@@ -18,6 +18,8 @@ from ais_prompt.utils import check_regular, counted, read_objects
 
 Numbered: TypeAlias = tuple[int, Any]
 """The number of a line or item, and its raw value."""
+CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
+"""The orders in which four options are shown in turn."""
 
 
 def jsonl(path: Path) -> Iterator[Numbered]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.data import (
     HuggingFaceDataset,
@@ -18,7 +18,7 @@ from ais_prompt.data import (
     store_rows,
 )
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts import bfcl_questions, exact, multiple_choice, reading
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
 from ais_prompt.parts import exception_line
 from ais_prompt.registry import READERS
@@ -174,3 +174,14 @@ def _located(files: Any) -> Any:
     if isinstance(files, Mapping):
         return {split: _located(names) for split, names in files.items()}
     return [_located(name) for name in files]
+
+
+LAYOUTS: Final[Mapping[str, Layout]] = {
+    **multiple_choice.KNOWLEDGE,
+    **exact.LAYOUTS,
+    **multiple_choice.LAYOUTS,
+    **reading.LAYOUTS,
+    **reading.LANGUAGE_TASKS,
+    **reading.LONG_TEXTS,
+    **bfcl_questions.LAYOUTS,
+}

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import (
+    CIRCLE,
     Call,
     Layout,
     Rows,
@@ -133,7 +134,6 @@ LAYOUTS: Final = {
 _MMLU: Final = columns("input A B C D target")
 _NUMBERED: Final = columns("_ question A B C D answer", skip_header=True)
 _OPTIONS: Final = "ABCDEFGHIJKLMNOP"
-_CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 
 
 def _arc(value: Any) -> Row | None:
@@ -187,7 +187,7 @@ def _gpqa_questions(values: Iterator[Sequence[str]]) -> Iterator[tuple[str, list
 
 def _gpqa(values: Iterator[Sequence[str]], call: Call) -> Iterable[Row]:  # noqa: ARG001
     for number, (question, options) in enumerate(_gpqa_questions(values), 1):
-        order = _CIRCLE[number % 4]
+        order = CIRCLE[number % 4]
         shown = letters([options["ABCD".index(letter)] for letter in order])
         answer = next(letter for letter, text in shown.items() if text == options[0])
         yield {"question": question, **shown, "answer": answer}

@@ -1,4 +1,7 @@
-"""Questions about a text, questions whose gold is a list of texts, and the long texts of LongBench and L-Eval."""
+"""Understanding of language: questions about a text, the tasks of CLUE, FewCLUE and SuperGLUE, and long texts.
+
+The gold of some questions is a list of texts. The long texts are those of LongBench and L-Eval.
+"""
 
 from __future__ import annotations
 
@@ -210,5 +213,114 @@ LONG_TEXTS: Final = {
     **{f"LEval{name}Dataset": _l_eval(lambda gold: {"answer": gold}) for name in _EXAMS},
     **{f"LEval{name}Dataset": _l_eval(lambda gold: {"length": len(gold.split()), "answer": gold}) for name in _TEXTS},
     "LEvalQualityDataset": _l_eval(lambda gold: {"answer": gold[1]}),
+}
+"""Name of the class → its layout."""
+
+
+_MOOD: Final = {"Positive": "A", "Negative": "B"}
+_NEWS: Final = {
+    "news_agriculture": ("A", "农业新闻"),
+    "news_travel": ("B", "旅游新闻"),
+    "news_game": ("C", "游戏新闻"),
+    "news_tech": ("D", "科技类别公司新闻"),
+    "news_sports": ("E", "体育类别新闻"),
+    "news_edu": ("F", "初升高教育新闻"),
+    "news_entertainment": ("G", "娱乐圈新闻"),
+    "news_finance": ("H", "投资资讯"),
+    "news_military": ("I", "军事类别常识"),
+    "news_car": ("J", "车辆新闻"),
+    "news_house": ("K", "楼市新闻"),
+    "news_world": ("L", "环球不含中国类别新闻"),
+    "news_culture": ("M", "书籍文化历史类别新闻"),
+    "news_story": ("N", "故事类别新闻"),
+    "news_stock": ("O", "股票市场类别新闻"),
+}
+"""Label → its letter and its description in prompts of OpenCompass."""
+
+
+def _relabelled(label: Callable[[Any], str]) -> Layout:
+    """Return the layout of a file whose labels become letters; rows without a label (``-``) are left out."""
+    return file(each(lambda value: None if value["label"] == "-" else {**value, "label": label(value["label"])}))
+
+
+def _named(*labels: str) -> Layout:
+    """Return the layout of a file whose labels become A, B, ... in this order."""
+    return _relabelled(dict(zip(labels, "ABCDEFG", strict=False)).__getitem__)
+
+
+def _numbered(value: Any) -> str:
+    return "AB"[int(value)]
+
+
+def _spans(value: Row) -> Row:
+    return {"span1": value["target"]["span1_text"], "span2": value["target"]["span2_text"]}
+
+
+def _marked_pronoun(value: Row, words: list[str], between: str) -> Row:
+    """Return a row of WSC with the pronoun replaced by the noun; of Chinese texts each character is a word."""
+    words[value["target"]["span2_index"]] = value["target"]["span1_text"]
+    kept = {name: item for name, item in value.items() if name != "target"}
+    return {**kept, "new_text": between.join(words), "answer": int(value["label"] == "true"), **_spans(value)}
+
+
+def _wsc_v2(value: Row) -> Row:
+    return {**_spans(value), "text": value["text"], "label": _TRUE[value["label"]]}
+
+
+def _wsc_v3(value: Row) -> Row:
+    """Mark both spans in the text: ``* noun *`` and ``# pronoun #``."""
+    target, words = value["target"], value["text"].split(" ")
+    marked: dict[int, str] = {}
+    covered: set[int] = set()
+    for mark, name in (("#", "span2"), ("*", "span1")):
+        text, start = target[f"{name}_text"], target[f"{name}_index"]
+        marked[start] = f"{mark} {text} {mark}"
+        covered.update(range(start, start + len(text.split(" "))))
+    shown = [marked.get(place, word) for place, word in enumerate(words) if place in marked or place not in covered]
+    return {**_wsc_v2(value), "text": " ".join(shown)}
+
+
+def _chid(value: Row) -> Row:
+    texts = enumerate(value["candidates"])
+    return {**value, **{f"content{number}": value["content"].replace("#idiom#", text) for number, text in texts}}
+
+
+def _chid_v2(value: Row) -> Row:
+    content = value["content"].replace("#idiom#", "______")
+    return {"content": content, **letters(value["candidates"]), "answer": "ABCDEFG"[value["answer"]]}
+
+
+LANGUAGE_TASKS: Final = {
+    "AFQMCDatasetV2": _relabelled(_numbered),
+    "AXDatasetV2": _named("entailment", "not_entailment"),
+    "AnliDataset": _named("c", "e", "n"),
+    "CBDatasetV2": _named("contradiction", "entailment", "neutral"),
+    "CHIDDataset": hub(each(_chid)),
+    "CHIDDatasetV2": file(each(_chid_v2)),
+    "CMNLIDataset": _relabelled(str),
+    "CMNLIDatasetV2": _named("entailment", "contradiction", "neutral"),
+    "CluewscDataset": hub(each(lambda value: _marked_pronoun(value, list(value["text"]), ""))),
+    "CluewscDatasetV2": file(each(_wsc_v2)),
+    "CslDataset": hub(each(lambda value: {**value, "keywords": "，".join(value["keyword"])})),
+    "CslDatasetV2": file(
+        each(
+            lambda value: {
+                "abst": value["abst"],
+                "keywords": "，".join(value["keyword"]),
+                "label": _numbered(value["label"]),
+            }
+        )
+    ),
+    "EprstmtDatasetV2": file(each(lambda value: {"sentence": value["sentence"], "label": _MOOD[value["label"]]})),
+    "TNewsDataset": hub(each(lambda value: {**value, "label_desc2": _NEWS[value["label_desc"]][1]})),
+    "TNewsDatasetV2": file(
+        each(lambda value: {"sentence": value["sentence"], "label_desc2": _NEWS[value["label_desc"]][0]})
+    ),
+    "WSCDataset": hub(each(lambda value: _marked_pronoun(value, value["text"].split(" "), " "))),
+    "WSCDatasetV2": file(each(_wsc_v2)),
+    "WSCDatasetV3": file(each(_wsc_v3)),
+    "WiCDataset": hub(each(lambda value: {**value, "answer": int(value["label"] == "true")})),
+    "WiCDatasetV2": file(each(lambda value: {**value, "label": _TRUE[value["label"]]})),
+    "bustumDataset_V2": _relabelled(_numbered),
 }
 """Name of the class → its layout."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import Final, Literal, Protocol, TypeAlias
 
 from ais_prompt.data import Row, Table
 from ais_prompt.errors import ConfigError
@@ -19,8 +19,14 @@ from ais_prompt.extensions.benchmarks.ruler.fit import (
     fit,
 )
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
-from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
-from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
+from ais_prompt.extensions.benchmarks.ruler.tasks import (
+    NEEDLES,
+    CommonWordsTask,
+    DocumentTask,
+    FrequentWordsTask,
+    NeedleTask,
+    VariableTask,
+)
 from ais_prompt.registry import READERS
 from ais_prompt.terminal import tracked
 
@@ -39,7 +45,6 @@ Task: TypeAlias = Literal[
     "qa_1",
     "qa_2",
 ]
-TASKS: Final[tuple[Task, ...]] = get_args(Task)
 STEPS: Final = {"qa_1": 1, "qa_2": 2}
 """Task with documents → number of documents that its answer needs."""
 DEPTHS: Final = tuple(range(0, 101, 10))

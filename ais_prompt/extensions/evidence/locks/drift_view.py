@@ -84,7 +84,7 @@ def _print_task(task: TaskDrift, console: Console) -> None:
 def _facts(task: TaskDrift) -> Iterator[Text]:
     yield Text(f"{task.changed:,} of {_count(task):,} prompts changed{_lengths(task)}")
     for kind, changes in groupby(task.parts, key=lambda change: change.kind):
-        yield Text.assemble((f"{kind}: ", "bold"), printable(parts_title(list(changes))))
+        yield Text.assemble((f"{kind}: ", "bold"), printable(", ".join(map(part_title, changes))))
     for what, rows in (("changed", task.changed_rows), ("new", task.added_rows), ("gone", task.removed_rows)):
         if rows:
             yield Text(f"{counted(len(rows), 'row')} {what}: {_numbers(rows)}")
@@ -287,11 +287,6 @@ class DriftDocument(Document, kw_only=True):
 def group_title(group: Group) -> str:
     """Describe the change of a group of prompts."""
     return _TITLES.get(group.reason) or changes_title(group.changes)
-
-
-def parts_title(changes: Sequence[PartChange]) -> str:
-    """List the changed parts of one kind."""
-    return ", ".join(map(part_title, changes))
 
 
 def part_title(change: PartChange) -> str:

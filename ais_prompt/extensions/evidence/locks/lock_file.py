@@ -59,20 +59,16 @@ def read_prompt_lock(path: Path) -> PromptLock:
     except ValueError as error:
         fix = f"take it from version control, or {_WRITE_AGAIN}"
         raise ConfigError(f"the lock is not JSON: {error}", where=str(path), fix=fix) from None
-    _check_format(values, path)
-    try:
-        file = PromptLockFile.model_validate(values)
-    except ValidationError as error:
-        raise _edited(_first_fault(error), path) from None
-    return PromptLock(file.config, file.made_with, [task.prompts(path) for task in file.tasks])
-
-
-def _check_format(values: Any, path: Path) -> None:
     if not isinstance(values, dict) or "format" not in values:
         raise ConfigError("this is not a prompt lock", where=str(path), fix="name another file with --lock-file")
     if values["format"] != FORMAT:
         what = f"the lock has the format {values['format']!r}, this version of ais-prompt reads {FORMAT}"
         raise ConfigError(what, where=str(path), fix=f"{_WRITE_AGAIN}, or use the version that wrote it")
+    try:
+        file = PromptLockFile.model_validate(values)
+    except ValidationError as error:
+        raise _edited(_first_fault(error), path) from None
+    return PromptLock(file.config, file.made_with, [task.prompts(path) for task in file.tasks])
 
 
 def _edited(what: str, path: Path) -> ConfigError:

@@ -1,23 +1,29 @@
-"""Make the prompt lock of a config, and compare the config's prompts with it.
+"""Make the prompt lock of a config, and compare prompts: with a lock, or between configs, models and runs.
 
-All prompts are rendered as they would be sent, without loading weights or sending requests.
+All prompts are rendered as they would be sent, without loading weights or sending requests. Programs do this with
+`ais_prompt.lock` and `ais_prompt.check_lock`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack, cast
 
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from ais_prompt.config import redacted
+from ais_prompt.checks import checked
+from ais_prompt.config import Options, find_config, redacted
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.evidence.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
-from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock
+from ais_prompt.extensions.evidence.locks.lock_file import read_prompt_lock, write_prompt_lock
 from ais_prompt.models import HasTokenizerPath, Model, tokenizer_digests
-from ais_prompt.plan import Plan, Task
+from ais_prompt.plan import Plan, Task, stored_spec, with_model
 from ais_prompt.preview import (
     Parts,
     PromptLock,
@@ -28,10 +34,70 @@ from ais_prompt.preview import (
 )
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry, is_shipped
 from ais_prompt.secrets import SECRETS
-from ais_prompt.store import safe_name
+from ais_prompt.store import RunFolder, locate_run, read_predictions, safe_name
 from ais_prompt.terminal import tracked
-from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.types import (
+    ChatMessage,
+    Decoding,
+    PartSpec,
+    Prediction,
+    Prompt,
+    RunSpec,
+    Sample,
+    TaskSpec,
+    prompt_from_json,
+)
 from ais_prompt.utils import digest, digest_of_list, versions
+from ais_prompt.verbs import Config, ConfigOptions, planned, public_errors
+
+
+def lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Path:
+    """Write every prompt of a config into a lock, a small file to be reviewed and committed.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Returns:
+        The path of the lock.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        StoreError: the file cannot be written.
+    """
+    with public_errors():
+        plan = planned(config, options)
+        path = _lock_path(plan, config, file)
+        write_prompt_lock(path, make_prompt_lock(plan))
+        return path
+
+
+def check_lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Drift:
+    """Compare the prompts of a config with its lock; ``is_none`` of the result is True if they are the same.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        ConfigError: there is no lock, or it is of another config.
+    """
+    with public_errors():
+        plan = planned(config, options)
+        return find_drift(plan, _lock_path(plan, config, file))
+
+
+def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
+    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
+    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)
+
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 """The packages that can change the prompts of an unchanged config."""
@@ -241,24 +307,18 @@ def _decoding(task: Task) -> Mapping[str, Any]:
 
 
 def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
-    """Yield the prompts of each task with its model; tokens are not counted.
+    """Yield the prompts of each task with its model: of all labels, and of all turns of a dialogue with gold answers.
+
+    Tokens are not counted.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield render_task(task), task.model
-
-
-def render_task(task: Task) -> TaskPrompts:
-    """Render every prompt of a task: of all labels, and of all turns of a dialogue with gold answers.
-
-    Raises:
-        AisPromptError: a prompt cannot be built.
-    """
-    # A lock identifies whole rows, because an example also shows its gold.
-    texts = {sample.row_id: _texts(task, sample) for sample in tracked(task.data.test, f"rendering {task.spec.name}")}
-    return task_prompts(task.spec, texts, task_parts(task))
+        # A lock identifies whole rows, because an example also shows its gold.
+        work = tracked(task.data.test, f"rendering {task.spec.name}")
+        texts = {sample.row_id: _texts(task, sample) for sample in work}
+        yield task_prompts(task.spec, texts, task_parts(task)), task.model
 
 
 def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:
@@ -291,3 +351,133 @@ def _texts(task: Task, sample: Sample) -> tuple[str, ...]:
         error.where = error.where or f"sample {sample.id}, row {sample.index}"
         raise
     return tuple(text_of_prompt(view.prompt) for view in views)
+
+
+class SideTask(Struct, frozen=True):
+    """The prompts of a task, and the model that counts their tokens; None for the prompts of a run."""
+
+    prompts: TaskPrompts
+    model: Model | None = None
+
+
+class Side(Struct, frozen=True):
+    """One side of a comparison.
+
+    Attributes:
+        name: the name that the user gave.
+        tasks: the prompts of each task.
+        is_run: whether it is a run. Of the parts of a run only the templates are known.
+    """
+
+    name: str
+    tasks: Sequence[SideTask]
+    is_run: bool = False
+
+
+def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
+    """Render the prompts of a config, or read those of a run.
+
+    Args:
+        name: path or shipped name of a config, or a run as `locate_run` finds it.
+        work_dir: the folder to search for runs.
+        model: ``abbr`` of the only model to take; None for all.
+
+    Raises:
+        ConfigError: the name is neither a config nor a run, the config has faults, the run has no predictions, or the
+            model is unknown.
+        AisPromptError: a prompt cannot be built, or the run cannot be read.
+    """
+    config = None
+    with suppress(ConfigError):  # it is a run, then
+        config = None if Path(name).is_dir() else find_config(name)
+    if config is None:
+        folder = _run(name, work_dir)
+        sent = list(_sent_prompts(with_model(stored_spec(folder), model), folder))
+        if not sent:
+            fix = "wait until it has ended, or resume it: aisprompt run … -r"
+            raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
+        return Side(name, list(map(SideTask, sent)), is_run=True)
+    plan, _ = checked(Options(str(config), allow_code_execution="unsafe"))  # nothing is executed here
+    chosen = {one.abbr for one in with_model(plan.spec, model).models}
+    tasks = [task for task in plan.tasks if task.spec.model.abbr in chosen]
+    return Side(name, list(starmap(SideTask, render_tasks(tasks))))
+
+
+def _run(name: str, work_dir: Path) -> RunFolder:
+    try:
+        return locate_run(work_dir, name)
+    except ConfigError as error:
+        fix = f"name a .py file, a shipped config, or a run; {error.fix}"
+        raise ConfigError(f"{name!r} is neither a config nor a run", where=error.where, fix=fix) from None
+
+
+def compare_sides(before: Side, after: Side) -> Drift:
+    """Compare two sides task by task.
+
+    If each side has only one model, the two are compared even if their names differ; the same for datasets.
+    """
+    old, new = _by_names(before), _by_names(after)
+    models = _partners([model for model, _ in old], [model for model, _ in new])
+    datasets = _partners([dataset for _, dataset in old], [dataset for _, dataset in new])
+    templates_only = before.is_run or after.is_run
+    drifts, gone = [], []
+    for (model, dataset), task in old.items():
+        partner = new.pop((models.get(model, ""), datasets.get(dataset, "")), None)
+        if partner is None:
+            gone.append(task.prompts.name)
+        else:
+            drifts.append(_drift(task, partner, templates_only=templates_only))
+    return Drift((before.name, after.name), drifts, gone, [task.prompts.name for task in new.values()])
+
+
+def _by_names(side: Side) -> dict[tuple[str, str], SideTask]:
+    return {(task.prompts.model, task.prompts.dataset): task for task in side.tasks}
+
+
+def _partners(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """Return name before → name after."""
+    old, new = dict.fromkeys(before), dict.fromkeys(after)
+    if len(old) == len(new) == 1:
+        return dict(zip(old, new, strict=True))
+    return {name: name for name in old if name in new}
+
+
+def _drift(before: SideTask, after: SideTask, *, templates_only: bool) -> TaskDrift:
+    """Compare the prompts of a task; tokens are counted only if something changed."""
+    if templates_only:
+        before, after = _with_templates(before), _with_templates(after)
+    drift = compare_task(before.prompts, after.prompts)
+    return drift if drift.is_none else replace(drift, before=_counted(before), after=_counted(after))
+
+
+def _with_templates(task: SideTask) -> SideTask:
+    parts = {"templates": task.prompts.parts.get("templates", {})}
+    return replace(task, prompts=replace(task.prompts, parts=parts))
+
+
+def _counted(task: SideTask) -> TaskPrompts:
+    tokens = None if task.model is None else count_tokens(task.model, task.prompts.texts.values())
+    return replace(task.prompts, tokens=tokens)
+
+
+def _sent_prompts(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
+    """Yield the prompts of each task that has predictions."""
+    for task in spec.tasks:
+        path = folder.predictions(task.model.abbr, task.dataset.abbr)
+        if path.is_file():
+            texts = {
+                prediction.row_digest: tuple(map(text_of_prompt, _prompts(prediction)))
+                for prediction in read_predictions(path)
+            }
+            yield task_prompts(task, texts, {"templates": template_parts(task)})
+
+
+def _prompts(prediction: Prediction) -> tuple[Prompt, ...]:
+    """Return the prompt of each label, of each turn, or the only prompt."""
+    of_labels = [found["prompt"] for found in prediction.labels.values() if "prompt" in found]
+    if of_labels:
+        return tuple(map(prompt_from_json, of_labels))
+    origin = prediction.origin_prompt
+    if isinstance(origin, str) or isinstance(next(iter(origin), None), ChatMessage):
+        return (cast(Prompt, origin),)
+    return cast("tuple[Prompt, ...]", origin)

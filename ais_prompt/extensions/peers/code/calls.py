@@ -52,7 +52,18 @@ class CheckCall(Struct, frozen=True, tag=True):
     kwargs: Mapping[str, Any]
 
 
-class LoadCall(Struct, frozen=True, tag=True):
+class PartCall(Struct, frozen=True):
+    """A call of a part.
+
+    Attributes:
+        path, kwargs: as for `CheckCall`.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+
+
+class LoadCall(PartCall, frozen=True, tag=True):
     """Load a dataset. The reply holds split → Arrow file.
 
     Attributes:
@@ -61,13 +72,11 @@ class LoadCall(Struct, frozen=True, tag=True):
         prompt: dotted name of a template class that writes the prompt of each row; None for none.
     """
 
-    path: str
-    kwargs: Mapping[str, Any]
     folder: str
     prompt: str | None = None
 
 
-class EvaluateCall(Struct, frozen=True, tag=True):
+class EvaluateCall(PartCall, frozen=True, tag=True):
     """Score all answers of a dataset. The reply holds a `ais_prompt.evaluators.base.BatchVerdict` as plain values.
 
     Attributes:
@@ -77,14 +86,12 @@ class EvaluateCall(Struct, frozen=True, tag=True):
         replica: number of the repeat of all questions, from 0.
     """
 
-    path: str
-    kwargs: Mapping[str, Any]
     offered: Mapping[str, Any]
     rows: str | None
     replica: int = 0
 
 
-class JudgedCall(Struct, frozen=True, tag=True):
+class JudgedCall(PartCall, frozen=True, tag=True):
     """Score what a judge said. The reply holds a `ais_prompt.evaluators.base.BatchVerdict` as plain values.
 
     Attributes:
@@ -94,14 +101,12 @@ class JudgedCall(Struct, frozen=True, tag=True):
         rows: Arrow file with the rows and answers, for a function that asks for ``dataset``; else None.
     """
 
-    path: str
-    kwargs: Mapping[str, Any]
     output: Mapping[str, Any]
     model: str
     rows: str | None
 
 
-class PostprocessCall(Struct, frozen=True, tag=True):
+class PostprocessCall(PartCall, frozen=True, tag=True):
     """Postprocess texts. The reply holds one value for each.
 
     Attributes:
@@ -109,12 +114,10 @@ class PostprocessCall(Struct, frozen=True, tag=True):
         texts: the answers or golds.
     """
 
-    path: str
-    kwargs: Mapping[str, Any]
     texts: Sequence[Any]
 
 
-class RetrieveCall(Struct, frozen=True, tag=True):
+class RetrieveCall(PartCall, frozen=True, tag=True):
     """Choose the examples of each question. The reply holds a list of rows of the train split for each.
 
     Attributes:
@@ -123,8 +126,6 @@ class RetrieveCall(Struct, frozen=True, tag=True):
         input_columns: the columns by which rows may be compared.
     """
 
-    path: str
-    kwargs: Mapping[str, Any]
     train: str
     test: str
     input_columns: Sequence[str]

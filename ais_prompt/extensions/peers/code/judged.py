@@ -51,7 +51,7 @@ class PeerJudgeEvaluator:
 
     The judge sees one answer, or an answer and that of a baseline. Each number that the function returns is a metric,
     as it is; with several baselines ``BASELINE/METRIC``, and METRIC is their mean. Comparisons that it returns as
-    ``matches`` become ``win_rate``, in percent; a tie counts half. `ais_prompt.extensions.peers.arena` rates models by
+    ``matches`` become ``win_rate``, in percent; a tie counts half. `ais_prompt.extensions.peers.tables` rates models by
     them.
     Source: OpenCompass, ``LMEvaluator``.
 
@@ -223,7 +223,11 @@ class PeerJudgeEvaluator:
 
     def _asked(self, position: int, row: Mapping[str, Any], shown: Sequence[ShownAnswer], known: Any) -> _Asked:
         added = {**columns(shown, pack=self._pack), "reference": known, "obj_gold": known}
-        return _Asked(JudgeQuestion(position, {**_filled(row, added), **added}), known)
+        # Some rows bring the judge's prompt along: their texts have the answers in them.
+        values = column_marks(added)
+        texts = ((name, compile_text(value, tuple(values))) for name, value in row.items() if isinstance(value, str))
+        filled = {name: text.fill(values) for name, text in texts if text.keys}
+        return _Asked(JudgeQuestion(position, {**filled, **added}), known)
 
     @cached_property
     def _wanted(self) -> Sequence[str]:
@@ -240,13 +244,6 @@ def _of_baselines(found: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     shared = [name for name in next(iter(found.values())) if all(name in metrics for metrics in found.values())]
     means = {name: fmean(metrics[name] for metrics in found.values()) for name in shared}
     return means | {f"{base}/{name}": one for base, metrics in found.items() for name, one in metrics.items()}
-
-
-def _filled(row: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a row that have the answers in them: some rows bring the judge's prompt along."""
-    values = column_marks(added)
-    texts = ((name, compile_text(value, tuple(values))) for name, value in row.items() if isinstance(value, str))
-    return {name: text.fill(values) for name, text in texts if text.keys}
 
 
 Order: TypeAlias = Literal["first", "random", "double"]

@@ -338,7 +338,7 @@ def _share(match: Mapping[str, Any], model: str) -> float:
 
 
 def _battle(match: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a comparison as `ais_prompt.extensions.peers.arena.ratings_of` takes it."""
+    """Return a comparison as `ais_prompt.extensions.peers.tables.ratings_of` takes it."""
     counts = match.get("conv_metadata", {})
     return {
         "models": [match["model_a"], match["model_b"]],

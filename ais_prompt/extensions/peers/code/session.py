@@ -26,9 +26,8 @@ from ais_prompt.extensions.peers.code.calls import (
     SimulateCall,
     StartCall,
 )
-from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.extensions.peers.data_path import CACHES, PACKAGES
-from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS, peer_of, peer_package
+from ais_prompt.extensions.peers.peer_packages import DISTRIBUTIONS, PEER_FOLDERS, is_complete, peer_of, peer_package
 from ais_prompt.processes import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
@@ -200,7 +199,7 @@ def _error(fault: CallFault, path: str) -> AisPromptError:
     return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
 
 
-_VARIABLES: Final = (PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
+_VARIABLES: Final = (PEER_NETWORK, *CACHES.values(), "DATASET_SOURCE", "HF_HOME", "HOME")
 """Environment variables that say where code and data are; a worker is started again when one of them changes."""
 _SESSION: Final = PeerSession()
 _PROGRAMS_SESSION: Final = PeerSession()

@@ -46,8 +46,7 @@ from ais_prompt.extensions.peers.code.calls import (
     SimulateCall,
     StartCall,
 )
-from ais_prompt.extensions.peers.code.data import DataAbsent
-from ais_prompt.extensions.peers.code.importing import NoSuchName, StubFinder, install_finders
+from ais_prompt.extensions.peers.code.importing import DataAbsent, NoSuchName, StubFinder, install_finders
 from ais_prompt.extensions.peers.code.running import (
     NoVerdict,
     WrongArguments,
@@ -270,27 +269,13 @@ def answer(message: bytes) -> bytes:
     """Answer one call."""
     call: Call = pickle.loads(message)
     try:
-        reply = CallReply(_answers()[type(call)](call))
+        reply = CallReply(_ANSWERS[type(call)](call))
         return _encoded(reply)
     except BaseException as error:  # their code may also call `exit`
         fault = _fault(error)
         if fault.kind == "package" and isinstance(call, CheckCall) and len(modules := missing_modules(call)) > 1:
             fault = _lacks(modules)
         return _encoded(CallReply(fault=fault))
-
-
-def _answers() -> Mapping[type, Callable[[Any], Any]]:
-    return {
-        StartCall: _start,
-        CheckCall: check,
-        LoadCall: load,
-        EvaluateCall: score,
-        JudgedCall: score_judged,
-        PostprocessCall: postprocess,
-        RetrieveCall: retrieve,
-        SimulateCall: simulate,
-        CompareCall: compare,
-    }
 
 
 def _start(call: StartCall) -> None:
@@ -303,6 +288,19 @@ def _start(call: StartCall) -> None:
     # The same folders as the parent sees, whose search path may have one that this process lacks.
     PEER_FOLDERS.given = [str(Path(folder).parent) for folder in call.peers.values()]
     install_finders({package: folder for package, folder in call.peers.items() if package not in call.whole})
+
+
+_ANSWERS: Final[Mapping[type, Callable[[Any], Any]]] = {
+    StartCall: _start,
+    CheckCall: check,
+    LoadCall: load,
+    EvaluateCall: score,
+    JudgedCall: score_judged,
+    PostprocessCall: postprocess,
+    RetrieveCall: retrieve,
+    SimulateCall: simulate,
+    CompareCall: compare,
+}
 
 
 def _encoded(reply: CallReply) -> bytes:

@@ -357,9 +357,10 @@ def _lmdeploy(name: str, ours: str, backend: str | None = None) -> PartRow:
 
 
 MODELS: Final = (
-    PartRow("HuggingFace", _BASE, drop=_LOCAL, change=_local),
-    PartRow("HuggingFaceBaseModel", _BASE, drop=_LOCAL, change=_local),
-    PartRow("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
+    *(
+        PartRow(name, _BASE, drop=_LOCAL, change=_local)
+        for name in ("HuggingFace", "HuggingFaceBaseModel", "HuggingFaceCausalLM")
+    ),
     PartRow("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
     PartRow("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
     PartRow("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local),
@@ -370,15 +371,7 @@ MODELS: Final = (
         change=_local,
         differs=_GREEDY,
     ),
-    PartRow(
-        "OpenAI",
-        "OpenAIChatModel",
-        rename=_RENAMED,
-        drop=_SERVED,
-        drop_options=_OPTIONS,
-        add={**_PATIENT, "temperature": 0.7},
-        change=chat_server,
-    ),
+    _chat("OpenAI", temperature=0.7),
     _chat("OpenAISDK"),
     _chat("OpenAISDKStreaming", stream=True),
     _chat("LiteLLMAPI"),

@@ -9,8 +9,8 @@ import zlib
 
 import pytest
 
-from ais_prompt.extensions.benchmarks.cards.program_rows import big_code_bench
-from ais_prompt.extensions.benchmarks.cards.program_rows import tests_of as read_tests
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import big_code_bench
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import tests_of as read_tests
 
 
 def test_tests_are_read_and_a_pickle_calls_nothing() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
-from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset
+from ais_prompt.extensions.benchmarks.layouts.layout_dataset import LAYOUTS, BenchmarkDataset
 from tests.extensions.benchmarks.layouts.samples import CASES
 from tests.support.lazy import Lazy
 

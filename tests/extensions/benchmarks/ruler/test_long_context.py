@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from ais_prompt.data import Row
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES
-from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import DEPTHS, TASKS, RulerDataset
+from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import DEPTHS, RulerDataset, Task
+from ais_prompt.extensions.benchmarks.ruler.tasks import NEEDLES
 from ais_prompt.registry import READERS
 from tests.extensions.benchmarks.long_context import save_tokenizer, solve
 
 ANSWER = 64
+TASKS = get_args(Task)
 EXAMPLES = [(task, "en") for task in TASKS] + [(task, "zh") for task in NEEDLES]
 KINDS = ("bytes", "words", "letters")
 

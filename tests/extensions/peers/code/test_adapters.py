@@ -16,8 +16,8 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExt
 from ais_prompt.evaluators import AnswerBatch
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.calls import LoadCall, read_table, write_rows
-from ais_prompt.extensions.peers.code.data import find_data as find_peer_data
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
+from ais_prompt.extensions.peers.code.importing import find_data as find_peer_data
 from ais_prompt.extensions.peers.code.parts import PeerDataset, peer_postprocessor
 from ais_prompt.extensions.peers.peer_packages import PEER_FOLDERS
 from tests.support.peer_package import write_peer

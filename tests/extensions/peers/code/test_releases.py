@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.extensions.peers.code.data import DataAbsent, load_release
+from ais_prompt.extensions.peers.code.importing import DataAbsent, load_release
 from tests.support.lazy import Lazy
 
 datasets = Lazy("datasets")

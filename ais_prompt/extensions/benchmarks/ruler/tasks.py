@@ -1,10 +1,12 @@
-"""Haystacks of filler with pieces at given depths: needles, variables to follow, and documents.
+"""The tasks of RULER: haystacks of filler with pieces at given depths, and words to be counted.
 
-Tasks of RULER: ``niah_*``, ``vt``, ``qa_1`` and ``qa_2``.
+Haystacks hide needles, variables to follow, and documents (``niah_*``, ``vt``, ``qa_1`` and ``qa_2``). Words are common
+in a list (``cwe``), or frequent in a coded text (``fwe``).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
@@ -110,7 +112,7 @@ class NeedleTask:
     def draft(self, depth: int, dice: Dice) -> Haystack:
         """Return a prompt in which the needle that is asked for is at a depth, in percent; several are anywhere."""
         task = self._task
-        keys = [self._key(dice) for _ in range(task.keys)]
+        keys = [dice.uuid() for _ in range(task.keys)]
         if task.key == "words":
             keys = dice.some(self._keys[:_ASKED_KEYS], task.keys)
         found = {key: [self._value(dice) for _ in range(task.values)] for key in keys}
@@ -138,12 +140,9 @@ class NeedleTask:
             pieces = [SENTENCES[self._language](dice) for _ in range(number)]
         else:
             keys = self._keys[_ASKED_KEYS : _ASKED_KEYS + number]
-            keys = keys if self._task.key == "words" else [self._key(dice) for _ in keys]
+            keys = keys if self._task.key == "words" else [dice.uuid() for _ in keys]
             pieces = [self._needle(key, self._value(dice)) for key in keys]
         return Pool(pieces, self._counter.costs(pieces, joint, self._language), joint)
-
-    def _key(self, dice: Dice) -> str:
-        return dice.uuid()
 
     def _value(self, dice: Dice) -> str:
         return dice.uuid() if self._task.value == "uuid" else dice.digits(7)
@@ -201,32 +200,20 @@ _HOBBIES: Final = ("chess", "rowing", "fencing", "pottery", "archery", "juggling
 _GOODS: Final = ("salt", "wool", "honey", "timber", "glass", "barley", "cheese", "slate")
 
 
-class Person(Struct, frozen=True):
-    """A person and the town where the person was born."""
-
-    name: str
-    town: str
-
-    def document(self, dice: Dice) -> str:
-        """Return the document on the person."""
-        return (
-            f"About {self.name}\n{self.name} was born in the town of {self.town} and works as a {dice.pick(_TRADES)}. "
-            f"The evenings of {self.name} belong to {dice.pick(_HOBBIES)}."
-        )
+def on_person(name: str, town: str, dice: Dice) -> str:
+    """Return the document on a person, and the town where the person was born."""
+    return (
+        f"About {name}\n{name} was born in the town of {town} and works as a {dice.pick(_TRADES)}. "
+        f"The evenings of {name} belong to {dice.pick(_HOBBIES)}."
+    )
 
 
-class Town(Struct, frozen=True):
-    """A town and its mayor."""
-
-    name: str
-    mayor: str
-
-    def document(self, dice: Dice) -> str:
-        """Return the document on the town."""
-        return (
-            f"About {self.name}\n{self.name} is a town that trades in {dice.pick(_GOODS)} and {dice.pick(_GOODS)}. "
-            f"The mayor of {self.name} is {self.mayor}."
-        )
+def on_town(name: str, mayor: str, dice: Dice) -> str:
+    """Return the document on a town and its mayor."""
+    return (
+        f"About {name}\n{name} is a town that trades in {dice.pick(_GOODS)} and {dice.pick(_GOODS)}. "
+        f"The mayor of {name} is {mayor}."
+    )
 
 
 class DocumentTask:
@@ -245,16 +232,15 @@ class DocumentTask:
 
     def draft(self, depth: int, dice: Dice) -> Haystack:
         """Return a prompt in which the document with the answer is at a depth, in percent."""
-        first, second, last, mayor_first, mayor_last = dice.some(self._names[:_RESERVED], 5)
-        person = Person(f"{first} {second}", last)
-        town = Town(last, f"{mayor_first} {mayor_last}")
+        first, second, town, mayor_first, mayor_last = dice.some(self._names[:_RESERVED], 5)
+        person, mayor = f"{first} {second}", f"{mayor_first} {mayor_last}"
         place = depth / 100
         if self._steps == 1:
-            hidden = [(place, person.document(dice))]
-            question, answer = f"In which town was {person.name} born?", town.name
+            hidden = [(place, on_person(person, town, dice))]
+            question, answer = f"In which town was {person} born?", town
         else:
-            hidden = [(dice.share(), person.document(dice)), (place, town.document(dice))]
-            question, answer = f"Who is the mayor of the town where {person.name} was born?", town.mayor
+            hidden = [(dice.share(), on_person(person, town, dice)), (place, on_town(town, mayor, dice))]
+            question, answer = f"Who is the mayor of the town where {person} was born?", mayor
         head = "Answer a question with the documents below. Answer with a name only, without a sentence."
         tail = f"With the documents above: {question} Answer with the name only."
         order = self._pool.order(self._length, dice)
@@ -271,8 +257,7 @@ class DocumentTask:
         documents: list[str] = []
         for number in range(self._number):
             name, person = next(names), f"{next(names)} {next(names)}"
-            made = Town(name, person) if number % 2 else Person(person, name)
-            documents.append(made.document(dice))
+            documents.append(on_town(name, person, dice) if number % 2 else on_person(person, name, dice))
         return Pool(documents, self._counter.costs(documents, JOINT, "en"), JOINT)
 
 
@@ -342,3 +327,169 @@ class Haystack:
         for place, (_, text) in reversed(list(zip(places, self._hidden, strict=True))):
             pieces.insert(int(place), text)
         return f"{self._head}\n\n{self.joint.join(pieces)}\n\n{self._tail}"
+
+
+COMMON: Final = 10
+TIMES_COMMON: Final = 30
+TIMES_OTHERS: Final = 3
+"""RULER, ``num_cw``, ``freq_cw`` and ``freq_ucw``."""
+_LEAST_TOKENS: Final = 10
+"""Three numbered words have more tokens than this."""
+
+
+class CommonWords:
+    """A numbered list in which ten words are common and all others are not.
+
+    Attributes:
+        answers, depth, joint, most: as in `ais_prompt.extensions.benchmarks.ruler.fit.Draft`.
+    """
+
+    depth: int | None = None
+    joint = "\n"
+
+    def __init__(
+        self, common: Sequence[str], others: Sequence[str], costs: NDArray[np.float64], seed: Sequence[object]
+    ) -> None:
+        """Plan a list.
+
+        Args:
+            common, others: the words.
+            costs: tokens of the list with the first 0, 1, … of the others; shape (others + 1,).
+            seed: decides the order.
+        """
+        self.answers: Sequence[str] = common
+        self.most = len(others)
+        self._others, self._costs, self._seed = others, costs, seed
+
+    def cost(self, number: int) -> float:
+        """Return how many tokens the others add."""
+        return float(self._costs[number] - self._costs[0])
+
+    def text(self, number: int, padding: str) -> str:
+        """Return the prompt."""
+        words = list(self.answers) * TIMES_COMMON + list(self._others[:number]) * TIMES_OTHERS
+        order = Dice(*self._seed).order(len(words))
+        listed = " ".join(f"{place}. {words[word]}" for place, word in enumerate(order, 1))
+        behind = f"\n{padding}" if padding else ""
+        return (
+            "Below is a numbered list of words. Some of them come up far more often than the others. "
+            f"Remember which.\n\n{listed}{behind}\n\n"
+            f"Which {COMMON} words come up most often in the list above? "
+            "Answer with these words only, separated by commas."
+        )
+
+
+class CommonWordsTask:
+    """Make lists in which common words are to be found.
+
+    Args:
+        length: tokens of the longest prompt.
+        seed: decides the words.
+        counter: counts tokens.
+    """
+
+    def __init__(self, length: int, seed: int, counter: TokenCounter) -> None:
+        self._most = length // _LEAST_TOKENS + 1
+        self._seed, self._counter = seed, counter
+
+    def draft(self, depth: int, dice: Dice) -> CommonWords:  # noqa: ARG002  # as all tasks
+        """Return a list, which has no depth."""
+        order = dice.order(len(self._words))
+        words = [self._words[place] for place in order]
+        of_words = self._counter.costs(self._words, " ", "en")[order]
+        others = TIMES_OTHERS * np.concatenate(([0.0], np.cumsum(of_words[COMMON:])))
+        sizes = COMMON * TIMES_COMMON + TIMES_OTHERS * np.arange(len(others))
+        costs = TIMES_COMMON * of_words[:COMMON].sum() + others + self._number_costs[sizes]
+        return CommonWords(words[:COMMON], words[COMMON:], costs, ("list", self._seed, dice.share()))
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return new_words(Dice(self._seed, "cwe"), COMMON + self._most)
+
+    @cached_property
+    def _number_costs(self) -> NDArray[np.float64]:
+        """Tokens of the numbers of the first 0, 1, … words."""
+        most = COMMON * TIMES_COMMON + TIMES_OTHERS * self._most
+        costs = self._counter.costs([f"{number}." for number in range(1, most + 1)], " ", "en")
+        return np.concatenate(([0.0], np.cumsum(costs)))
+
+
+FREQUENT: Final = 3
+_CODED_WORDS: Final = 2000
+_NOISE: Final = "..."
+"""What is more frequent than all words, and does not count."""
+
+
+class FrequentWords:
+    """A coded text in which a few words are frequent.
+
+    Attributes:
+        answers, depth, joint, most: as in `ais_prompt.extensions.benchmarks.ruler.fit.Draft`.
+    """
+
+    depth: int | None = None
+    joint = "\n"
+
+    def __init__(
+        self, words: Sequence[str], costs: NDArray[np.float64], shares: NDArray[np.float64], most: int, seed: float
+    ) -> None:
+        """Plan a text.
+
+        Args:
+            words: by rank; the first is `_NOISE`.
+            costs: tokens of each; shape (words,).
+            shares: of each in the text; shape (words,).
+            most: largest number of words in the text.
+            seed: decides the order.
+        """
+        self.answers: Sequence[str] = list(words[1 : FREQUENT + 1])
+        self.most = most
+        self._words, self._costs, self._shares, self._seed = words, costs, shares, seed
+
+    def _times(self, number: int) -> NDArray[np.intp]:
+        """How often each word is in a text of so many; the asked ones differ from each other and from the next."""
+        times = np.floor(number * self._shares).astype(np.intp)
+        times[: FREQUENT + 1] += np.arange(FREQUENT + 1, 0, -1)
+        return times
+
+    def cost(self, number: int) -> float:
+        """Return how many tokens the words add to those of the shortest text."""
+        return float(self._costs @ (self._times(number) - self._times(0)))
+
+    def text(self, number: int, padding: str) -> str:
+        """Return the prompt."""
+        words = [word for word, times in zip(self._words, self._times(number), strict=True) for _ in range(times)]
+        coded = " ".join(words[place] for place in Dice("coded", self._seed).order(len(words)))
+        behind = f"\n{padding}" if padding else ""
+        return (
+            "Below is a text in coded words. Find out which coded words are frequent. "
+            f"The dots {_NOISE} are no words.\n\n{coded}{behind}\n\n"
+            f"Which {FREQUENT} coded words are the most frequent in the text above? "
+            "Answer with these words only, separated by commas."
+        )
+
+
+class FrequentWordsTask:
+    """Make coded texts in which frequent words are to be found.
+
+    Args:
+        length, seed, counter: as in `CommonWordsTask`.
+    """
+
+    def __init__(self, length: int, seed: int, counter: TokenCounter) -> None:
+        self._length, self._counter = length, counter
+        self._words = new_words(Dice(seed, "fwe"), _CODED_WORDS)
+        # Zeta distribution with alpha=2, as in RULER; exact sums, so that all machines have the same shares.
+        weights = 1 / np.arange(1.0, _CODED_WORDS + 2) ** 2
+        self._shares = weights / math.fsum(weights)
+
+    @cached_property
+    def _costs(self) -> NDArray[np.float64]:
+        return self._counter.costs([_NOISE, *self._words], " ", "en")
+
+    def draft(self, depth: int, dice: Dice) -> FrequentWords:  # noqa: ARG002  # as all tasks
+        """Return a text, which has no depth."""
+        order = dice.order(_CODED_WORDS)
+        words = [_NOISE, *(self._words[place] for place in order)]
+        costs = np.concatenate((self._costs[:1], self._costs[1:][order]))
+        return FrequentWords(words, costs, self._shares, self._length, dice.share())
