@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -137,7 +136,9 @@ def _need(package: str, where: str) -> None:
 
 
 def _track(options: TrackSpec, folder: RunFolder, spec: RunSpec, rows: Sequence[Row]) -> None:
-    send: Send = importlib.import_module(f"ais_prompt.extensions.trackers.to_{options.to}").send
+    from ais_prompt.extensions.trackers import senders
+
+    send: Send = getattr(senders, f"to_{options.to}")
     send(tracked_run(folder, spec, rows, options.samples), options)
 
 
