@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from ais_prompt.checks import PromptWarning, question_key
-from ais_prompt.extensions.leaks.chance import drawn
 from ais_prompt.extensions.leaks.near_copies import NearCopy, find_near_copies, likeliest
+from ais_prompt.extensions.leaks.words import drawn
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.types import Sample

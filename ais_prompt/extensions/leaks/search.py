@@ -11,11 +11,10 @@ from typing import Any, Final
 from ais_prompt.checks import FaultList, PromptWarning
 from ais_prompt.data import ComparesTexts
 from ais_prompt.extensions.leaks.broken_rows import broken_rows
-from ais_prompt.extensions.leaks.chance import alarming, drawn
-from ais_prompt.extensions.leaks.clues import find_clues
+from ais_prompt.extensions.leaks.clues import alarming, find_clues
 from ais_prompt.extensions.leaks.copies import MAX_ROWS, GoldsOf, copied_questions
-from ais_prompt.extensions.leaks.proof import check_gold_is_hidden, shown_columns, with_other_value
-from ais_prompt.extensions.leaks.written import written_questions
+from ais_prompt.extensions.leaks.proof import check_gold_is_hidden, shown_columns, with_other_value, written_questions
+from ais_prompt.extensions.leaks.words import drawn
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.types import Sample
 
