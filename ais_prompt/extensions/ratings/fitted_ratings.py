@@ -11,10 +11,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.ratings.battles import Array, Battle, records_of
 from ais_prompt.extensions.ratings.bradley_terry import (
     POSITION,
     WEAK_PRIOR,
+    Array,
+    Battle,
     Design,
     Fit,
     Ridge,
@@ -369,3 +370,15 @@ class _Summary:
 
 def _around(value: float, half: float) -> tuple[float, float]:
     return float(value - half), float(value + half)
+
+
+def records_of(battles: Sequence[Battle]) -> dict[tuple[str, str], tuple[float, int, float]]:
+    """Return wins, ties and losses of each model against each other one."""
+    records: dict[tuple[str, str], tuple[float, int, float]] = {}
+    for one in battles:
+        for own, other, points in ((one.first, one.second, one.points), (one.second, one.first, 1 - one.points)):
+            wins, ties, losses = records.get((own, other), (0.0, 0, 0.0))
+            tie = points == 0.5
+            won, lost = (0.0, 0.0) if tie else (points, 1 - points)
+            records[own, other] = (wins + won, ties + tie, losses + lost)
+    return records
