@@ -24,10 +24,10 @@ EXTENSION: Final = Extension(
             "Compare",
             "agents_command:agents",
             "Compare agents: score, steps, tokens, cost, seconds.",
-            "documents:AgentsDocument",
+            "agents_table:AgentsDocument",
         ),
     },
-    documents={"compare": "documents:TrajectoryFields"},
+    documents={"compare": "compared:TrajectoryFields"},
     exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
     steps={

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.metrics import t_quantile
 from ais_prompt.report import StoredResults, StoredTask
-from ais_prompt.types import Completion, Usage
+from ais_prompt.types import Completion, Document, Usage
 
 MEASURES = ("steps", "tool_calls", "tokens", "cost", "seconds")
 
@@ -54,6 +55,17 @@ class AgentRow(Struct, frozen=True):
     tokens: Needed | None
     cost: Needed | None
     seconds: Needed | None
+
+
+class AgentsDocument(Document, kw_only=True):
+    """What ``agents`` prints.
+
+    Attributes:
+        agents: a row for each agent and dataset.
+    """
+
+    kind: Literal["agents"]
+    agents: Sequence[AgentRow] = field(default_factory=list)
 
 
 def agent_rows(run: StoredResults) -> Iterator[AgentRow]:

@@ -15,10 +15,9 @@ from typing import Any, Final, Unpack
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError, ModelError
-from ais_prompt.extensions.agents.agent_base import Agent
-from ais_prompt.extensions.agents.agent_endpoint import HOST, AgentEndpoint
-from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
 from ais_prompt.extensions.agents.folder import brought_digest, left_files, write_files
+from ais_prompt.extensions.agents.sample_session import HOST, AgentEndpoint
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.processes import in_thread, watched
 from ais_prompt.registry import MODELS

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
-from ais_prompt.extensions.agents.agent_base import Agent
-from ais_prompt.extensions.agents.agent_endpoint import AgentEndpoint
-from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
+from ais_prompt.extensions.agents.sample_session import AgentEndpoint
 from ais_prompt.models import FunctionModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, LeftFile, Request, prompt_to_json

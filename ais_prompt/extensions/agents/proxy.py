@@ -14,9 +14,8 @@ from typing import Any, Final
 from aiohttp import web
 from msgspec.structs import replace
 
-from ais_prompt.extensions.agents.agent_endpoint import HOST, SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, Heard
-from ais_prompt.extensions.agents.sample_session import AgentSession, SampleOver
+from ais_prompt.extensions.agents.sample_session import HOST, SAMPLE_HEADER, AgentEndpoint, AgentSession, SampleOver
 from ais_prompt.models import (
     AsyncModel,
     SendsFields,

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Unpack
 
-from ais_prompt.extensions.agents.agent_base import Agent
-from ais_prompt.extensions.agents.agent_endpoint import SAMPLE_HEADER, AgentEndpoint
-from ais_prompt.extensions.agents.agent_options import AgentOptions
+from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
+from ais_prompt.extensions.agents.sample_session import SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.models import check_address, public_address
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LeftFile, Request, prompt_to_json
