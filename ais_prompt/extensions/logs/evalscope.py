@@ -20,7 +20,6 @@ import yaml
 
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
-from ais_prompt.extensions.logs.patterns import apply_pattern
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
@@ -29,6 +28,7 @@ from ais_prompt.extensions.logs.record import (
     number_of,
     text_and_reasoning,
 )
+from ais_prompt.extensions.logs.rules import apply_pattern
 from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 
 _LARGEST_CONFIG: Final = 1 << 16

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.budget import MOST_METRICS
-from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
+from ais_prompt.extensions.logs.log_files import MOST_METRICS, LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,

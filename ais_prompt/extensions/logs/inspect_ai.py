@@ -13,8 +13,7 @@ from functools import partial
 from statistics import median, mode
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.budget import LogBudget
-from ais_prompt.extensions.logs.log_files import Archive, LogFile, mapping, of_files
+from ais_prompt.extensions.logs.log_files import Archive, LogBudget, LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
