@@ -13,13 +13,14 @@ from functools import partial
 from statistics import median, mode
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.log_files import Archive, LogBudget, LogFile, mapping, of_files
+from ais_prompt.extensions.logs.log_files import Archive, LogBudget, LogFile, first_of, grouped, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
     gold_of,
     messages_of,
     number_of,
+    numbers_of,
     text_and_reasoning,
     texts_of,
 )
@@ -63,20 +64,14 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
 def _members(archive: Archive) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of an archive; the epochs of a sample follow each other."""
     found = [match for name in archive.names if (match := _EPOCH.fullmatch(name))]
-    order: dict[str, int] = {}
-    for match in found:
-        order.setdefault(match[1], len(order))
-    for match in sorted(found, key=lambda match: (order[match[1]], int(match[2]))):
+    for match in grouped(found, lambda match: match[1], lambda match: int(match[2])):
         yield mapping(archive.read(match[0]))
 
 
 def _samples(head: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a log in JSON; the epochs of a sample follow each other."""
     samples = [one for one in head.get("samples") or () if isinstance(one, Mapping)]
-    order: dict[str, int] = {}
-    for one in samples:
-        order.setdefault(str(one.get("id")), len(order))
-    yield from sorted(samples, key=lambda one: (order[str(one.get("id"))], one.get("epoch") or 1))
+    yield from grouped(samples, lambda one: str(one.get("id")), lambda one: one.get("epoch") or 1)
 
 
 def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[str]) -> LoggedTask:
@@ -84,11 +79,7 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
     model = str(spec.get("model", "unknown"))
     scores = [one for one in mapping(head, "results").get("scores") or () if isinstance(one, Mapping)]
     main = scores[0] if scores else {}
-    reported = {
-        name: value
-        for name, one in mapping(main, "metrics").items()
-        if (value := number_of(mapping(one).get("value"))) is not None
-    }
+    reported = numbers_of({name: mapping(one).get("value") for name, one in mapping(main, "metrics").items()})
     metric = next((name for name in reported if not name.endswith(_NOT_MAIN)), "")
     scorer = str(main.get("scorer") or main.get("name") or "")
     options = _options(spec, scorer)
@@ -165,8 +156,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, bud
     messages = texts.resolved(_input_of(event, sample, spend))
     sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
     output = mapping(sample, "output")
-    choices = output.get("choices") or ()
-    first = mapping(choices[0]) if choices else {}
+    first = first_of(output.get("choices"))
     text, reasoning = text_and_reasoning(mapping(first, "message").get("content"))
     messages = messages or _before_answer(sample.get("messages"))
     asked = sample.get("input")

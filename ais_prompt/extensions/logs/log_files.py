@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -26,6 +26,7 @@ from ais_prompt.store import LogFormat, reading
 from ais_prompt.types import LoggedTask
 from ais_prompt.utils import check_values, decode, open_regular
 
+T = TypeVar("T")
 LARGEST: Final = 1 << 28
 """Most bytes of a JSON file that is read at once."""
 LONGEST_LINE: Final = 1 << 26
@@ -112,7 +113,7 @@ class LogFile(Struct, frozen=True, dict=True):
         with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             content = stream.read(LARGEST + 1)
             _check_size(len(content), LARGEST, str(self.path))
-            return self._parsed(content, str(self.path))
+            return _parsed(content, str(self.path), self.log.budget)
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield where each object of a JSONL file begins, in bytes, and the object.
@@ -126,19 +127,16 @@ class LogFile(Struct, frozen=True, dict=True):
                 where = f"{self.path}:{number}"
                 _check_size(len(line), LONGEST_LINE, where)
                 if line.strip():
-                    yield start, as_object(self._parsed(line, where), where)
+                    yield start, as_object(_parsed(line, where, self.log.budget), where)
                 start += len(line)
 
     def lines_at(self, starts: Iterable[int]) -> Iterator[dict[str, Any]]:
         """Yield the objects of `lines` that begin at some places."""
+        where = str(self.path)
         with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             for start in starts:
                 stream.seek(start)
-                yield as_object(self._parsed(stream.readline(LONGEST_LINE), str(self.path)), str(self.path))
-
-    def _parsed(self, content: bytes, where: str) -> Any:
-        self.log.budget.spend(len(content), where)
-        return _parsed(content, where)
+                yield as_object(_parsed(stream.readline(LONGEST_LINE), where, self.log.budget), where)
 
 
 class Archive:
@@ -178,8 +176,7 @@ class Archive:
         except Exception as error:  # as above; zlib, zstd and zipfile have errors of their own
             raise DataError(f"the archive cannot be read: {error}", where=where, fix=OTHER_FILE) from None
         _check_size(len(content), LONGEST_LINE, where)
-        self._budget.spend(len(content), where)
-        return _parsed(content, where)
+        return _parsed(content, where, self._budget)
 
 
 class LogReading:
@@ -264,6 +261,20 @@ def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def first_of(values: Any) -> Mapping[str, Any]:
+    """Return the first object of a list; an empty one if there is none."""
+    return mapping(values[0]) if values else {}
+
+
+def grouped(items: Sequence[T], group: Callable[[T], str], place: Callable[[T], int]) -> list[T]:
+    """Return items so that those of a group follow each other, in the order of their places.
+
+    The groups are in the order of their first items.
+    """
+    order = {name: number for number, name in enumerate(dict.fromkeys(map(group, items)))}
+    return sorted(items, key=lambda one: (order[group(one)], place(one)))
+
+
 def _walked(folder: Path) -> Iterator[Path]:
     root = folder.resolve()
     count = 0
@@ -313,7 +324,8 @@ def _check_size(size: int, most: int, where: str) -> None:
         raise DataError(f"it is too large: more than {most:,} bytes", where=where, fix=OTHER_FILE)
 
 
-def _parsed(content: bytes, where: str) -> Any:
+def _parsed(content: bytes, where: str, budget: LogBudget) -> Any:
+    budget.spend(len(content), where)
     check_values(content, where)
     try:
         return decode(content.decode("utf-8-sig"))

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
-from ais_prompt.extensions.logs.record import completion_of, decoding_of, number_of, text_and_reasoning
+from ais_prompt.extensions.logs.record import completion_of, decoding_of, number_of, numbers_of, text_and_reasoning
 from ais_prompt.metrics import pass_hat_k
 from ais_prompt.types import ChatMessage, Completion, LoggedAnswer, LoggedTask, ModelCall, ToolCall, total_usage
 from ais_prompt.utils import CALL, RESULT
@@ -83,24 +83,19 @@ def _content(turn: SeenTurn) -> str | list[dict[str, Any]]:
     return [*said, *called]
 
 
-def _recognizes(file: LogFile) -> bool:
-    return file.has("task_id", "reward", "info", "traj")
-
-
-def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
-    for file in files:
-        trials = by_task(file.value)
-        number = len({trial.get("trial") for one in trials.values() for trial in one})
-        yield LoggedTask(
-            tool="τ-bench",
-            model="unknown",
-            dataset="tau-bench",
-            answers=lambda trials=trials: (_answer(one) for same in trials.values() for one in same),  # type: ignore[misc]
-            where=str(file.path),
-            scorer="reward",
-            further=passes(number),
-            notes=("the log does not name the model and the domain",),
-        )
+def _task(file: LogFile) -> LoggedTask:
+    trials = by_task(file.value)
+    number = len({trial.get("trial") for one in trials.values() for trial in one})
+    return LoggedTask(
+        tool="τ-bench",
+        model="unknown",
+        dataset="tau-bench",
+        answers=lambda: (_answer(one) for same in trials.values() for one in same),
+        where=str(file.path),
+        scorer="reward",
+        further=passes(number),
+        notes=("the log does not name the model and the domain",),
+    )
 
 
 def by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -145,7 +140,6 @@ def first_prompt(turns: Sequence[SeenTurn]) -> tuple[ChatMessage, ...]:
 def _answer(trial: Mapping[str, Any]) -> LoggedAnswer:
     task = mapping(trial, "info", "task")
     turns = [_turn(one) for one in trial.get("traj") or ()]
-    reward = number_of(trial.get("reward"))
     completion = completion_of(last_text(turns) if turns else None, error=mapping(trial, "info").get("error"))
     return LoggedAnswer(
         id=str(trial["task_id"]),
@@ -153,7 +147,7 @@ def _answer(trial: Mapping[str, Any]) -> LoggedAnswer:
         gold="\n".join([*calls_as_text(task.get("actions"), "kwargs"), *map(str, task.get("outputs") or ())]) or None,
         question=str(task.get("instruction") or ""),
         prompt=first_prompt(turns),
-        values={} if reward is None else {"reward": reward},
+        values=numbers_of({"reward": trial.get("reward")}),
     )
 
 
@@ -180,33 +174,37 @@ def _recognizes_tau2(file: LogFile) -> bool:
     return file.has("info", "tasks") and bool(mapping(file.value, "info", "agent_info"))
 
 
-def _read_tau2(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
-    for file in files:
-        results, info = mapping(file.value), mapping(file.value, "info")
-        simulations = [*(results.get("simulations") or ()), *_beside(file, results)]
-        found = by_task(simulations)
-        tasks = {str(one["id"]): one for one in results["tasks"]}
-        trials = {name: found[name] for name in {**tasks, **found} if name in found}  # in the order of the tasks
-        agent = mapping(info, "agent_info")
-        model = str(agent.get("llm") or agent.get("implementation") or "unknown")
-        counts = [number for one in trials.values() if (number := sum(map(_was_run, one)))]
-        has_ticks = any(one.get("ticks") for one in simulations)
-        yield LoggedTask(
-            tool="τ²-bench",
-            model=model,
-            dataset=str(mapping(info, "environment_info").get("domain_name") or "unknown"),
-            answers=partial(_tau2_answers, trials, tasks, model, decoding_of(agent.get("llm_args"))),
-            where=str(file.path),
-            version=str(info.get("git_commit") or ""),
-            scorer="reward",
-            further=passes(min([info.get("num_trials") or 1, *counts])),
-            asked={"user": mapping(info, "user_info").get("llm"), "max_steps": info.get("max_steps")},
-            notes=(
-                _metrics(simulations),
-                "the log has no system prompts: requests are shown without them",
-                *(("calls are read without their speech, so they have no steps",) if has_ticks else ()),
-            ),
-        )
+def _tau2_task(file: LogFile) -> LoggedTask:
+    results, info = mapping(file.value), mapping(file.value, "info")
+    simulations = [*(results.get("simulations") or ()), *_beside(file, results)]
+    found = by_task(simulations)
+    tasks = {str(one["id"]): one for one in results["tasks"]}
+    trials = {name: found[name] for name in {**tasks, **found} if name in found}  # in the order of the tasks
+    agent = mapping(info, "agent_info")
+    model = str(agent.get("llm") or agent.get("implementation") or "unknown")
+    decoding = decoding_of(agent.get("llm_args"))
+    counts = [number for one in trials.values() if (number := sum(map(_was_run, one)))]
+    has_ticks = any(one.get("ticks") for one in simulations)
+    return LoggedTask(
+        tool="τ²-bench",
+        model=model,
+        dataset=str(mapping(info, "environment_info").get("domain_name") or "unknown"),
+        answers=lambda: (
+            _tau2_answer(name, one, tasks.get(name, {}), model, decoding)
+            for name, same in trials.items()
+            for one in same
+        ),
+        where=str(file.path),
+        version=str(info.get("git_commit") or ""),
+        scorer="reward",
+        further=passes(min([info.get("num_trials") or 1, *counts])),
+        asked={"user": mapping(info, "user_info").get("llm"), "max_steps": info.get("max_steps")},
+        notes=(
+            _metrics(simulations),
+            "the log has no system prompts: requests are shown without them",
+            *(("calls are read without their speech, so they have no steps",) if has_ticks else ()),
+        ),
+    )
 
 
 def _beside(file: LogFile, results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -238,22 +236,10 @@ def _metrics(simulations: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join([*parts, "ended by " + ", ".join(f"{name} {number:,}" for name, number in ends.most_common())])
 
 
-def _tau2_answers(
-    trials: Mapping[str, Sequence[Mapping[str, Any]]],
-    tasks: Mapping[str, Mapping[str, Any]],
-    model: str,
-    decoding: Mapping[str, Any],
-) -> Iterator[LoggedAnswer]:
-    for name, same in trials.items():
-        for one in same:
-            yield _tau2_answer(name, one, tasks.get(name, {}), model, decoding)
-
-
 def _tau2_answer(
     name: str, simulation: Mapping[str, Any], task: Mapping[str, Any], model: str, decoding: Mapping[str, Any]
 ) -> LoggedAnswer:
     turns = [turn for one in simulation.get("messages") or () if (turn := _tau2_turn(one))]
-    reward = number_of(mapping(simulation, "reward_info").get("reward"))
     ended = str(simulation.get("termination_reason"))
     why = f"{ended}: {str(mapping(simulation, 'info').get('error') or '')[:_LAST]}"
     completion = completion_of(last_text(turns), error=None if _was_run(simulation) else why)
@@ -275,7 +261,7 @@ def _tau2_answer(
         gold="\n".join(expected) or None,
         question=_question(task),
         prompt=first_prompt(turns),
-        values={} if reward is None or not _was_run(simulation) else {"reward": reward},
+        values=numbers_of({"reward": mapping(simulation, "reward_info").get("reward")}) if _was_run(simulation) else {},
         reason=ended,
         decoding=decoding,
     )
@@ -310,5 +296,7 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
     return ToolCall(str(call["name"]), json.dumps(call["arguments"], ensure_ascii=False))
 
 
-TAU_FORMAT: Final = of_files("τ-bench", _recognizes, _read)
-TAU2_FORMAT: Final = of_files("τ²-bench", _recognizes_tau2, _read_tau2)
+TAU_FORMAT: Final = of_files(
+    "τ-bench", lambda file: file.has("task_id", "reward", "info", "traj"), lambda files: map(_task, files)
+)
+TAU2_FORMAT: Final = of_files("τ²-bench", _recognizes_tau2, lambda files: map(_tau2_task, files))

@@ -305,7 +305,8 @@ def _crossed(division: Division, answers: int, rule: int) -> float | None:
 
 def _side(task: ScoredTask, name: str) -> ScoreSide:
     source = task.spec.dataset.source
-    stored = _reported(task)
+    reported = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
+    stored = reported.get(task.metric.metric)
     mean = task.metric.value or 0.0
     scoring = task.spec.dataset.eval
     parts = [one for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None]
@@ -315,23 +316,12 @@ def _side(task: ScoredTask, name: str) -> ScoreSide:
         model=task.model,
         dataset=task.dataset,
         metric=task.metric.metric,
-        score=mean if stored is None or abs(stored - mean) <= ROUNDED else stored,
+        score=float(stored) if isinstance(stored, int | float) and abs(stored - mean) > ROUNDED else mean,
         samples=task.size,
         answered=len(task.values),
         rule=", then ".join(map(_part, parts)) if has_rule(task) else None,
         decoding=decoding(task),
     )
-
-
-def _reported(task: ScoredTask) -> float | None:
-    """Return the score that a tool reports for the main metric of its log; None if that is unknown.
-
-    Raises:
-        StoreError: there are no results.
-    """
-    values = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
-    found = values.get(task.metric.metric)
-    return float(found) if isinstance(found, int | float) else None
 
 
 def _reads_answers(task: ScoredTask) -> bool:
