@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError, ModelError
 from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
-from ais_prompt.extensions.agents.folder import brought_digest, left_files, write_files
+from ais_prompt.extensions.agents.folder import brought_digest, left_files, state_of, write_files
 from ais_prompt.extensions.agents.sample_session import HOST, AgentEndpoint
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.processes import in_thread, watched
@@ -129,7 +129,7 @@ class CommandModel(Agent):
             except DataError as error:
                 return Completion(failure=Failure(UNUSABLE_ROW, f"{error.what}; {error.fix}"))
             (folder / QUESTION_FILE).write_text(question, "utf-8")
-            brought[QUESTION_FILE] = _state(folder / QUESTION_FILE)
+            brought[QUESTION_FILE] = state_of((folder / QUESTION_FILE).lstat())
             words = self._words(question, folder, endpoint)
             if any(len(word.encode()) > _LONGEST_WORD for word in words):
                 what = f"the question is too long for a word of a command; the program finds it in {QUESTION_FILE}"
@@ -272,8 +272,3 @@ def _absolute(word: str) -> str:
 
 def _filled(word: str, values: Mapping[str, str]) -> str:
     return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
-
-
-def _state(path: Path) -> tuple[int, int]:
-    state = path.lstat()
-    return state.st_size, state.st_mtime_ns

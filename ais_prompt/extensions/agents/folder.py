@@ -41,7 +41,7 @@ def write_files(folder: Path, row: Mapping[str, Any], column: str) -> dict[str, 
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return {name: _state((folder / name).lstat()) for name in contents}
+    return {name: state_of((folder / name).lstat()) for name in contents}
 
 
 def brought_digest(row: Mapping[str, Any], column: str) -> str:
@@ -64,7 +64,7 @@ def left_files(folder: Path, brought: Mapping[str, tuple[int, int]], most: int) 
     """
     found: list[LeftFile] = []
     for name, state in sorted(_files(folder)):
-        if brought.get(name) == _state(state) or len(found) == MOST_LISTED:
+        if brought.get(name) == state_of(state) or len(found) == MOST_LISTED:
             continue
         content = None
         if state.st_size <= most:
@@ -128,5 +128,6 @@ def _files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
                 yield path.relative_to(folder).as_posix(), state
 
 
-def _state(state: os.stat_result) -> tuple[int, int]:
+def state_of(state: os.stat_result) -> tuple[int, int]:
+    """Return size and time of a file, to see later whether it was changed."""
     return state.st_size, state.st_mtime_ns

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import ArgsKwargs, to_json
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.agents.mcp_tools import mcp_tools
+from ais_prompt.extensions.agents.mcp_tools import OwnTool, mcp_tools
 from ais_prompt.parts import defined_at, ends_program, exception_line
 from ais_prompt.registry import import_dotted
 from ais_prompt.types import Completion, Failure
@@ -26,32 +26,6 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGS: Final = re.compile(r"^\s*(?:Args|Arguments|Parameters):\s*$")
 _ARG: Final = re.compile(r"^\s*(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
 _FORM: Final = "write a function, 'module:function', dict(function='module:function', effects=False) or dict(mcp=…)"
-
-
-class OwnTool(Struct, frozen=True):
-    """A tool that a model may call.
-
-    Attributes:
-        name, description, schema: as the model sees them; the schema is that of the arguments, an object.
-        call: takes the arguments and the seconds that it has, and returns a text.
-        has_effects: whether calling it twice may differ from calling it once.
-    """
-
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-    call: Callable[[Mapping[str, Any], float], str]
-    has_effects: bool = True
-
-    def offered(self) -> dict[str, Any]:
-        """Return the tool in the form of the OpenAI API."""
-        function = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", "function": function}
-
-    def line(self) -> str:
-        """Return the name with the parameters."""
-        properties = self.schema.get("properties", {})
-        return f"{self.name}({', '.join(properties)})"
 
 
 def tools_of(given: Sequence[Any]) -> list[OwnTool]:
@@ -80,13 +54,9 @@ def _tools(given: Any) -> list[OwnTool]:
     if isinstance(given, Mapping) and given.keys() <= {"function", "effects"} and "function" in given:
         return [_function_tool(given["function"], has_effects=bool(given.get("effects", True)))]
     if isinstance(given, Mapping) and given.keys() <= {"mcp", "effects", "only"} and "mcp" in given:
-        return [
-            OwnTool(
-                name, description, schema, call, effects if given.get("effects") is None else bool(given["effects"])
-            )
-            for name, description, schema, call, effects in mcp_tools(given["mcp"])
-            if name in given.get("only", (name,))
-        ]
+        tools = [tool for tool in mcp_tools(given["mcp"]) if tool.name in given.get("only", (tool.name,))]
+        effects = given.get("effects")
+        return tools if effects is None else [replace(tool, has_effects=bool(effects)) for tool in tools]
     raise ConfigError(f"this is no tool: {given!r:.80}", fix=_FORM)
 
 
@@ -115,14 +85,10 @@ def _caller(adapter: TypeAdapter[Any]) -> Callable[[Mapping[str, Any], float], s
     def call(arguments: Mapping[str, Any], seconds: float) -> str:
         value = adapter.validate_python(ArgsKwargs((), dict(arguments)))
         if inspect.isawaitable(value):
-            value = asyncio.run(_awaited(value, seconds))
+            value = asyncio.run(asyncio.wait_for(value, seconds))
         return value if isinstance(value, str) else to_json(value).decode()
 
     return call
-
-
-async def _awaited(value: Any, seconds: float) -> Any:
-    return await asyncio.wait_for(value, seconds)
 
 
 def run_tool(tool: OwnTool, arguments: str, timeout: float) -> Completion:

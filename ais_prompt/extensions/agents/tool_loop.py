@@ -10,7 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.agents.own_tools import OwnTool, run_tool, tools_of
+from ais_prompt.extensions.agents.mcp_tools import OwnTool
+from ais_prompt.extensions.agents.own_tools import run_tool, tools_of
 from ais_prompt.extensions.agents.trajectory import AskedStep, trajectory_of
 from ais_prompt.inferencers import Conversation, InferenceContext, MultiTurnToolCallInferencer, Preview
 from ais_prompt.models import check_at_least
