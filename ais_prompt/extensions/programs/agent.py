@@ -18,7 +18,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, SandboxError
-from ais_prompt.extensions.programs.sandbox import Evaluation, evaluate_program, find_isolation
+from ais_prompt.extensions.programs.sandbox import Evaluation, allowed_isolation, evaluate_program, find_isolation
 from ais_prompt.inferencers import ChatInferencer, Conversation, InferenceContext, Preview, dialogue_failure
 from ais_prompt.prompts import Filled, FilledDialogue, Item, PromptList, text_of
 from ais_prompt.registry import INFERENCERS
@@ -143,16 +143,10 @@ class AgentInferencer(ChatInferencer):
             raise ConfigError(f"there is no mark {unknown[0]!r}", where="marks", fix=f"use {', '.join(MARKS)}")
         if max_turn < 1:
             raise ConfigError(f"max_turn={max_turn} asks nothing", where="max_turn", fix="write 1 or more")
-        if not allow_code_execution:
-            raise ConfigError(
-                f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                fix="read docs/sandbox.md, then add --allow-code-execution",
-            )
-        unsafe = allow_code_execution == "unsafe"
-        self.isolation = find_isolation(sandbox, unsafe=unsafe).name
+        self.isolation = allowed_isolation(type(self).__name__, allow_code_execution, sandbox).name
         self._protocol = ReActProtocol(call_protocol, force_stop, {**MARKS, **marks}, interpreter, description)
         self._instruction = self._protocol.instruction()
-        self._execution = Execution(expression, timeout, memory, sandbox, unsafe)
+        self._execution = Execution(expression, timeout, memory, sandbox, allow_code_execution == "unsafe")
         self.max_turn = max_turn
 
     @classmethod
