@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ais_prompt.extensions.leaks.clues import strange_golds
-from ais_prompt.extensions.leaks.words import spaced, value_text
+from ais_prompt.extensions.leaks.words import and_so_on, spaced, value_text
 from ais_prompt.types import Sample
 
 FEW: Final = 0.05
@@ -122,5 +122,4 @@ def _strange(asked: Sequence[tuple[Sample, str]], columns: Sequence[str]) -> lis
 
 
 def _rows(rows: Sequence[int], samples: Sequence[Sample]) -> str:
-    named = ", ".join(map(str, rows[:3])) + (", and so on" if len(rows) > 3 else "")
-    return f"{len(rows)} of {len(samples)} rows (row {named})"
+    return f"{len(rows)} of {len(samples)} rows (row {and_so_on(rows)})"

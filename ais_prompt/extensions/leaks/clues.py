@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.leaks.words import SEED, drawn, spaced, value_text
+from ais_prompt.extensions.leaks.words import SEED, and_so_on, drawn, spaced, value_text
 from ais_prompt.types import Sample
 
 MAX_ROWS: Final = 2_000
@@ -290,11 +290,10 @@ class Clue(Struct, frozen=True):
         return len(self.hits) / self.questions
 
     def __str__(self) -> str:
-        rows = ", ".join(map(str, self.hits[:3])) + (", and so on" if len(self.hits) > 3 else "")
         p = f"p = {self.p:.4f}" if self.p > 2 / (DRAWS + 1) else f"p < {2 / (DRAWS + 1):.4f}"
         return (
             f"{self.what} in {self.share:.1%} of {self.questions} questions, and by chance in {self.chance:.1%} "
-            f"({p}): test row{'s' * (len(self.hits) > 1)} {rows}"
+            f"({p}): test row{'s' * (len(self.hits) > 1)} {and_so_on(self.hits)}"
         )
 
 

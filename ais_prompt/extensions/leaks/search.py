@@ -14,7 +14,7 @@ from ais_prompt.extensions.leaks.broken_rows import broken_rows
 from ais_prompt.extensions.leaks.clues import alarming, find_clues
 from ais_prompt.extensions.leaks.copies import MAX_ROWS, GoldsOf, copied_questions
 from ais_prompt.extensions.leaks.proof import check_gold_is_hidden, shown_columns, with_other_value, written_questions
-from ais_prompt.extensions.leaks.words import drawn
+from ais_prompt.extensions.leaks.words import and_so_on, drawn
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.types import Sample
 
@@ -42,7 +42,7 @@ def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample], faults: Fault
     found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(find_clues(data.test, columns, golds_of))]
     written = written_questions(inferencer, dataset.prompts, data.test, probes, shots, columns, golds_of)
     if written:
-        rows = ", ".join(map(str, written[:5])) + (", and so on" if len(written) > 5 else "")
+        rows = and_so_on(written, 5)
         what = f"the template itself has the text of {len(written)} of {len(data.test)} test questions: test row {rows}"
         fix = "write other examples, or let a retriever choose them from a train split"
         found.append(PromptWarning(what, where, fix))

@@ -44,6 +44,11 @@ def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Se
     return found
 
 
+def and_so_on(items: Sequence[Any], most: int = 3) -> str:
+    """Return the first items in words: ``4, 7, 9, and so on``."""
+    return ", ".join(map(str, items[:most])) + (", and so on" if len(items) > most else "")
+
+
 def value_text(value: Any) -> str:
     """Return the texts and numbers in a value, one a line; of images and other bytes nothing."""
     return "\n".join(str(leaf) for leaf in leaves(value) if isinstance(leaf, str | int | float))
