@@ -91,7 +91,9 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
     rows = {sample: one for each in people.values() for sample, one in each.items() if sample in labels}
     drawn = drawn_labels(people)
     verdicts = dict(verdicts_of(task))
-    strata = strata_of(verdicts or _without_verdicts(task), drawn)
+    # Without scores of right and wrong, all answers count as if they had one verdict.
+    of_one = verdicts or {one.prediction.sample_id: True for one in task.samples() if not one.prediction.failed}
+    strata = strata_of(of_one, drawn)
     next_right, next_wrong = next_labels(strata)
     return Measured(
         task=task.spec.name,
@@ -104,11 +106,6 @@ def measure(folder: RunFolder, task: StoredTask) -> Measured | None:
         left_out=len(labels) - len(drawn),
         has_verdicts=bool(verdicts),
     )
-
-
-def _without_verdicts(task: StoredTask) -> dict[str, bool]:
-    """Return the answers of a task without scores of right and wrong as if they all had one verdict."""
-    return {one.prediction.sample_id: True for one in task.samples() if not one.prediction.failed}
 
 
 class LabelledTask(TypedDict):
