@@ -82,7 +82,8 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
     reported = numbers_of({name: mapping(one).get("value") for name, one in mapping(main, "metrics").items()})
     metric = next((name for name in reported if not name.endswith(_NOT_MAIN)), "")
     scorer = str(main.get("scorer") or main.get("name") or "")
-    options = _options(spec, scorer)
+    named = (mapping(one, "options") for one in spec.get("scorers") or () if mapping(one).get("name") == scorer)
+    options = next(named, {})
     reducer, unknown = _reducer(mapping(spec, "config"), main)
     notes = (*notes, *unknown)
     error = mapping(head, "error").get("message")
@@ -137,13 +138,6 @@ def _reducer(config: Mapping[str, Any], main: Mapping[str, Any]) -> tuple[Reduce
     return None, [f"epochs are reduced by {name}, which is not known here: scores are means over the epochs"]
 
 
-def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
-    for one in spec.get("scorers") or ():
-        if mapping(one).get("name") == scorer:
-            return mapping(one, "options")
-    return {}
-
-
 def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: LogBudget) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
     spend = partial(budget.spend, where=f"sample {sample.get('id')!s:.100}")
@@ -160,6 +154,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, bud
     text, reasoning = text_and_reasoning(mapping(first, "message").get("content"))
     messages = messages or _before_answer(sample.get("messages"))
     asked = sample.get("input")
+    users = [one.content for one in messages_of(asked) if one.role == "user"]
     scores = mapping(sample, "scores") or ({scorer or "score": sample["score"]} if sample.get("score") else {})
     body = mapping(event, "call").get("request")
     return LoggedAnswer(
@@ -173,7 +168,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, bud
             error=sample.get("error") or output.get("error"),
         ),
         gold=gold_of(sample.get("target")),
-        question=asked if isinstance(asked, str) else _last_user(asked),
+        question=asked if isinstance(asked, str) else str(users[-1]) if users else "",
         choices=texts_of(sample.get("choices")),
         prompt=messages_of(messages) or (asked if isinstance(asked, str) else messages_of(asked)),
         extracted=mapping(scores, scorer).get("answer"),
@@ -215,11 +210,6 @@ def _before_answer(messages: Any) -> list[Any]:
         if mapping(found[number]).get("role") == "assistant":
             return found[:number]
     return found
-
-
-def _last_user(messages: Any) -> str:
-    users = [one.content for one in messages_of(messages) if one.role == "user"]
-    return str(users[-1]) if users else ""
 
 
 class _Attachments:

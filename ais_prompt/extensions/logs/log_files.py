@@ -266,7 +266,7 @@ def first_of(values: Any) -> Mapping[str, Any]:
     return mapping(values[0]) if values else {}
 
 
-def grouped(items: Sequence[T], group: Callable[[T], str], place: Callable[[T], int]) -> list[T]:
+def grouped(items: Sequence[T], group: Callable[[T], Any], place: Callable[[T], int]) -> list[T]:
     """Return items so that those of a group follow each other, in the order of their places.
 
     The groups are in the order of their first items.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any, Final
@@ -176,7 +176,10 @@ def _recognizes_tau2(file: LogFile) -> bool:
 
 def _tau2_task(file: LogFile) -> LoggedTask:
     results, info = mapping(file.value), mapping(file.value, "info")
-    simulations = [*(results.get("simulations") or ()), *_beside(file, results)]
+    simulations = results.get("simulations") or ()
+    folder = file.path.parent / "simulations"
+    if not simulations and folder.is_dir():  # they are files of their own
+        simulations = [mapping(one.value) for one in file.log.files_at(folder)]
     found = by_task(simulations)
     tasks = {str(one["id"]): one for one in results["tasks"]}
     trials = {name: found[name] for name in {**tasks, **found} if name in found}  # in the order of the tasks
@@ -205,14 +208,6 @@ def _tau2_task(file: LogFile) -> LoggedTask:
             *(("calls are read without their speech, so they have no steps",) if has_ticks else ()),
         ),
     )
-
-
-def _beside(file: LogFile, results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the simulations that are files of their own."""
-    folder = file.path.parent / "simulations"
-    if not results.get("simulations") and folder.is_dir():
-        for one in file.log.files_at(folder):
-            yield mapping(one.value)
 
 
 def _was_run(simulation: Mapping[str, Any]) -> bool:
