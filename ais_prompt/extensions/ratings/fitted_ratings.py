@@ -105,14 +105,9 @@ class Ratings(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def elo(rating: float, base: float = 1000.0) -> float:
-    """Return a rating on the scale of Elo: 400 points are odds of ten to one.
-
-    Args:
-        rating: log odds.
-        base: the rating of 0.
-    """
-    return base + rating * 400 / math.log(10)
+def elo(rating: float) -> float:
+    """Return a rating in log odds on the scale of Elo: 0 is 1000, and 400 points are odds of ten to one."""
+    return 1000.0 + rating * 400 / math.log(10)
 
 
 def rate_battles(battles: Iterable[tuple[Any, ...]], **options: Any) -> Ratings:
