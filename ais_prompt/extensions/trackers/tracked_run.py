@@ -82,9 +82,9 @@ def tell_all(root: Path, rows: Sequence[Row]) -> None:
         _try(one.to, partial(_track, one, folder, spec, rows))
     notify: NotifySpec | None = spec.sections.get("notify")
     if notify is not None:
-        from ais_prompt.extensions.trackers.message import send
+        from ais_prompt.extensions.trackers.senders import send_message
 
-        _try("notify", lambda: send(notify, folder, spec, rows))
+        _try("notify", lambda: send_message(notify, folder, spec, rows))
 
 
 def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int) -> TrackedRun:
