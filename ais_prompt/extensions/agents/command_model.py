@@ -18,8 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Unpack
 
-from msgspec import Struct
-
 from ais_prompt.errors import ConfigError, DataError, ModelError
 from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
 from ais_prompt.extensions.agents.sample_session import HOST, AgentEndpoint
@@ -144,10 +142,10 @@ class CommandModel(Agent):
                 what = f"the question is too long for a word of a command; the program finds it in {QUESTION_FILE}"
                 return Completion(failure=Failure("agent_command", what))
             try:
-                ended = await _run(words, folder, self._variables(endpoint))
+                printed = await _run(words, folder, self._variables(endpoint))
             finally:
                 files += left_files(folder, brought, self._keep_files)
-            found = ended.failure or self._answer(ended.output, folder)
+            found = printed if isinstance(printed, Failure) else self._answer(printed, folder)
         return Completion(failure=found) if isinstance(found, Failure) else Completion(found, "stop")
 
     def _program(self) -> str:
@@ -169,7 +167,9 @@ class CommandModel(Agent):
             "{base_url}": endpoint.base_url,
             "{api_key}": endpoint.api_key,
         }
-        return [self._program(), *(_filled(_absolute(word), values) for word in self.command[1:])]
+        names = "|".join(map(re.escape, values))
+        filled = (re.sub(names, lambda found: values[found[0]], _absolute(word)) for word in self.command[1:])
+        return [self._program(), *filled]
 
     def _variables(self, endpoint: AgentEndpoint) -> dict[str, str]:
         spared = {
@@ -197,15 +197,11 @@ class CommandModel(Agent):
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-class _Ended(Struct):
-    """What a program printed, and why it gave no answer."""
+async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str | Failure:
+    """Run a program, and return what it printed, or why it gave no answer.
 
-    output: str
-    failure: Failure | None
-
-
-async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> _Ended:
-    """Run a program behind a watchdog, which ends everything that it started when it ends or its pipe closes."""
+    It runs behind a watchdog, which ends everything that the program started when it ends or its pipe closes.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *watched(words, grace=GRACE_SECONDS),
@@ -225,7 +221,7 @@ async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str])
     try:
         output = await _read(process.stdout)
         if output is None:
-            return _Ended("", Failure("agent_output", f"the agent printed more than {MOST_OUTPUT // 2**20} MiB"))
+            return Failure("agent_output", f"the agent printed more than {MOST_OUTPUT // 2**20} MiB")
         code = await process.wait()
         await reading
     finally:
@@ -235,11 +231,11 @@ async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str])
         await asyncio.shield(_gone(process))
     text = output.decode("utf-8", errors="replace")
     if code == 0:
-        return _Ended(text, None)
+        return text
     last = b"".join(errors).decode("utf-8", errors="replace") or text
     lines = "\n".join(last.strip().splitlines()[-LAST_LINES:])
     end = f"exit code {code}" if code <= 128 else f"ended by signal {code - 128}"
-    return _Ended(text, Failure("agent_exit", f"{end}; the last lines:\n{lines}" if lines else end))
+    return Failure("agent_exit", f"{end}; the last lines:\n{lines}" if lines else end)
 
 
 async def _gone(process: asyncio.subprocess.Process) -> None:
@@ -277,10 +273,6 @@ def _absolute(word: str) -> str:
         return str(path.absolute()) if not path.is_absolute() and path.is_file() else word
     except (OSError, ValueError):
         return word
-
-
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
 
 
 def write_files(folder: Path, row: Mapping[str, Any], column: str) -> dict[str, tuple[int, int]]:
