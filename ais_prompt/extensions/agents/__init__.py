@@ -8,8 +8,8 @@ EXTENSION: Final = Extension(
     parts={
         "models": {
             "CommandModel": "command_model",
-            "FunctionAgentModel": "function_agent",
-            "ServerAgentModel": "server_agent",
+            "FunctionAgentModel": "called_agents",
+            "ServerAgentModel": "called_agents",
         },
         "inferencers": {
             "ToolLoopInferencer": "tool_loop",

@@ -13,7 +13,7 @@ EXTENSION: Final = Extension(
             "judge_check:JudgeCheckDocument",
         ),
         "labels": VerbEntry(
-            "Compare", "command:labels", "Count labels of people, and say which help most.", "measured:LabelsDocument"
+            "Compare", "command:labels", "Count labels of people, and say which help most.", "labelled:LabelsDocument"
         ),
     },
     options={

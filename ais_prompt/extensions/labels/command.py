@@ -53,8 +53,7 @@ def labels(
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.labels.label_files import write_label_file
-    from ais_prompt.extensions.labels.labelled import tasks_to_label
-    from ais_prompt.extensions.labels.measured import measure
+    from ais_prompt.extensions.labels.labelled import measure, tasks_to_label
     from ais_prompt.store import locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from ais_prompt.data import read_file
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.labels.measured import Estimated
+from ais_prompt.extensions.labels.labelled import Estimated
 from ais_prompt.judges import evaluator_in_parts, krippendorff_alpha
 from ais_prompt.metrics import Z, wilson_interval
 from ais_prompt.report import StoredTask, read_stored_results
