@@ -141,14 +141,15 @@ def _reducer(config: Mapping[str, Any], main: Mapping[str, Any]) -> tuple[Reduce
 def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: LogBudget) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
     spend = partial(budget.spend, where=f"sample {sample.get('id')!s:.100}")
-    texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"), spend)
+    texts = mapping(sample, "attachments") or mapping(transcript, "content")
+    resolved = partial(_resolved, texts=texts, spend=spend)
     # The calls of the model that is evaluated, without those of models that grade.
     found = sample.get("events") or transcript.get("events") or ()
     events = [one for one in found if isinstance(one, Mapping) and one.get("event") == "model"]
     events = [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
-    event: Mapping[str, Any] = texts.resolved({**events[-1], "output": None}) if events else {}
-    messages = texts.resolved(_input_of(event, sample, spend))
-    sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
+    event: Mapping[str, Any] = resolved({**events[-1], "output": None}) if events else {}
+    messages = resolved(_input_of(event, sample, spend))
+    sample = resolved({name: value for name, value in sample.items() if name not in _LONG})
     output = mapping(sample, "output")
     first = first_of(output.get("choices"))
     text, reasoning = text_and_reasoning(mapping(first, "message").get("content"))
@@ -212,25 +213,18 @@ def _before_answer(messages: Any) -> list[Any]:
     return found
 
 
-class _Attachments:
-    """Replace ``attachment://<hash>`` by the text. One that is missing stays as it is."""
-
-    def __init__(self, texts: Mapping[str, Any], spend: Callable[[int], None]) -> None:
-        self._texts = texts
-        self._spend = spend
-
-    def resolved(self, value: Any) -> Any:
-        """Return a value with the texts of its attachments."""
-        if isinstance(value, str):
-            text = self._texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
-            self._spend(len(text) if isinstance(text, str) else 0)
-            return text
-        self._spend(_VALUE)
-        if isinstance(value, list):
-            return [self.resolved(one) for one in value]
-        if isinstance(value, dict):
-            return {key: self.resolved(one) for key, one in value.items()}
-        return value
+def _resolved(value: Any, texts: Mapping[str, Any], spend: Callable[[int], None]) -> Any:
+    """Return a value with the text in place of each ``attachment://<hash>``. One that is missing stays as it is."""
+    if isinstance(value, str):
+        text = texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
+        spend(len(text) if isinstance(text, str) else 0)
+        return text
+    spend(_VALUE)
+    if isinstance(value, list):
+        return [_resolved(one, texts, spend) for one in value]
+    if isinstance(value, dict):
+        return {key: _resolved(one, texts, spend) for key, one in value.items()}
+    return value
 
 
 def _rules(scorer: str, options: Mapping[str, Any]) -> list[LogRule]:

@@ -87,11 +87,11 @@ def completion_of(
 
 def messages_of(messages: Any) -> tuple[ChatMessage, ...]:
     """Return messages in any tool's form as ours; parts that are no text are named."""
-    found = []
-    for message in messages if isinstance(messages, list | tuple) else ():
-        if isinstance(message, Mapping) and isinstance(message.get("role"), str):
-            found.append(ChatMessage(message["role"], text_and_reasoning(message.get("content"))[0]))
-    return tuple(found)
+    return tuple(
+        ChatMessage(message["role"], text_and_reasoning(message.get("content"))[0])
+        for message in (messages if isinstance(messages, list | tuple) else ())
+        if isinstance(message, Mapping) and isinstance(message.get("role"), str)
+    )
 
 
 def text_and_reasoning(content: Any) -> tuple[str, str]:

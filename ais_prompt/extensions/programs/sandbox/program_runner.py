@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cache
-from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
@@ -164,25 +164,14 @@ def _lines(
 def _send_task(
     guard: Guard, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
 ) -> None:
-    assert guard.process.stdin is not None
+    """Send a task with its limits, as setrlimit(2) names them, and the tests."""
+    stream = guard.process.stdin
+    assert stream is not None
     size = megabytes * 2**20
-    task = {
-        **messages[0],
-        "seconds": seconds,
-        "bytes": size,
-        "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
-        "program_limits": _limits(isolation, seconds, size),
-        **guard.confinement,
-    }
-    with suppress(BrokenPipeError):
-        for message in (task, messages[1]):
-            _send(guard.process.stdin, message)
-
-
-def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
-    """Limits of each process of the program, as setrlimit(2) names them."""
+    # Of one process, all its threads together; the clock comes first for a single thread.
+    processor_seconds = math.ceil(seconds) + 2
     limits = {
-        "CPU": _processor_seconds(seconds),
+        "CPU": processor_seconds,
         "AS": size,
         "CORE": 0,
         "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
@@ -192,22 +181,23 @@ def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
     }
     if isolation.method in ("bubblewrap", "command") and _linux_version() >= _NPROC_PER_NAMESPACE:
         limits["NPROC"] = _PROCESSES
-    return limits
-
-
-def _processor_seconds(seconds: float) -> int:
-    """Most processor time of one process, all its threads together; the clock comes first for a single thread."""
-    return math.ceil(seconds) + 2
+    task = {
+        **messages[0],
+        "seconds": seconds,
+        "bytes": size,
+        "guard_limits": {"AS": size, "CORE": 0, "CPU": processor_seconds},
+        "program_limits": limits,
+        **guard.confinement,
+    }
+    with suppress(BrokenPipeError):
+        for message in (task, messages[1]):
+            data = json.dumps(message).encode()
+            stream.write(len(data).to_bytes(4, "big") + data)
+            stream.flush()
 
 
 def _linux_version() -> tuple[int, ...]:
     return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
-
-
-def _send(stream: IO[bytes], message: Any) -> None:
-    data = json.dumps(message).encode()
-    stream.write(len(data).to_bytes(4, "big") + data)
-    stream.flush()
 
 
 def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
