@@ -115,7 +115,11 @@ class McpServer:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         async with AsyncExitStack() as stack:
             if isinstance(self._given, str):
-                streams = await stack.enter_async_context(_http_client()(self._given))
+                from mcp.client import streamable_http as http
+
+                # The client has another name in earlier versions.
+                client = getattr(http, "streamable_http_client", None) or http.streamablehttp_client
+                streams = await stack.enter_async_context(client(self._given))
             else:
                 first, *more = self._given
                 command = StdioServerParameters(command=first, args=more, env=dict(os.environ))
@@ -126,13 +130,6 @@ class McpServer:
             self.tools = (await self._session.list_tools()).tools
             self._ready.set()
             await self._over.wait()
-
-
-def _http_client() -> Any:
-    """Return the client of streamable HTTP, whose name has changed."""
-    from mcp.client import streamable_http
-
-    return getattr(streamable_http, "streamable_http_client", None) or streamable_http.streamablehttp_client
 
 
 def _cause(error: BaseException) -> BaseException:

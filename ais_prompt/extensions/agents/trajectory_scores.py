@@ -254,13 +254,8 @@ def content_of(file: LeftFile) -> str | bytes | None:
 
 
 def _same(given: Any, expected: Any) -> bool:
-    return (type(given) is type(expected) and given == expected) or (
-        _is_number(given) and _is_number(expected) and given == expected
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (given, expected))
+    return (are_numbers or type(given) is type(expected)) and bool(given == expected)
 
 
 def _column(row: Mapping[str, Any], column: str) -> Sequence[Any]:

@@ -203,17 +203,14 @@ def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
     found = []
     for name, answer in BLIND.items():
         score, allowed = (of_both, max(chance, 0.5)) if name in _BOTH else (means[name], chance)
-        if score > _limit(allowed, len(cases)):
+        # Luck does not exceed three standard errors above chance.
+        errors = 3 * math.sqrt(allowed * (1 - allowed) / len(cases))
+        if score > allowed + errors + max(_SLACK, 2 / len(cases)):
             texts = zip(map(answer, cases), golds, strict=True)
             values = ((text, *_value(dataset, evaluator, text, gold)) for text, gold in texts)
             text, _, rule = next(one for one in values if one[1] > 0)
             found.append(FooledScorer(name, text, score, rule))
     return ScorerAudit(dataset.spec.abbr, scorer, len(cases), chance, tuple(found))
-
-
-def _limit(chance: float, samples: int) -> float:
-    """Return the score that luck does not exceed: three standard errors above chance."""
-    return chance + 3 * math.sqrt(chance * (1 - chance) / samples) + max(_SLACK, 2 / samples)
 
 
 def _cases(dataset: PlannedDataset) -> tuple[list[BlindCase], list[Any]]:

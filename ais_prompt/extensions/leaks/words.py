@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
 from random import Random
 from typing import Any, Final
 
@@ -73,11 +72,7 @@ def words_and_signs_of(text: str) -> list[str]:
     return [word.casefold() for word in _found(_WORD_OR_SIGN, text)]
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)  # takes some milliseconds, and few commands compare texts
-
-
 def _found(pattern: str, text: str) -> list[str]:
-    found = _compiled(pattern).findall(unicodedata.normalize("NFKC", text))
+    # It is compiled here, once: that takes some milliseconds, and few commands compare texts.
+    found = re.findall(pattern, unicodedata.normalize("NFKC", text))
     return [word.replace(",", "") if len(word) > 1 and word[0].isdigit() else word for word in found]

@@ -53,7 +53,13 @@ def print_ladder(ladder: Ladder, pairs: int, console: Console) -> None:
     if ladder.steps:
         print_table(list(_STEPS), [_cells(step, ladder) for step in ladder.steps], console)
         console.print()
-    print_table(*_crossed(ladder), console)
+    # The scores of the answers of each side by the rule of each side.
+    columns = [Column("answers of", is_name=True, right=False), *(Column(f"by {title}") for title in ladder.titles)]
+    rows: list[list[str | Text]] = [
+        [title, *("unknown" if score is None else _value(score, ladder) for score in row)]
+        for title, row in zip(ladder.titles, ladder.crossed, strict=True)
+    ]
+    print_table(columns, rows, console)
     for step in ladder.steps:
         for text in _pairs(step, ladder, pairs):
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
@@ -144,16 +150,6 @@ def _cells(step: Step, ladder: Ladder) -> list[str | Text]:
     ends = "" if step.interval is None else " to ".join(_signed(end, ladder) for end in step.interval)
     samples = str(step.samples or "")
     return [step.cause, _signed(step.difference, ladder), ends, samples, step.certainty, printable(step.why)]
-
-
-def _crossed(ladder: Ladder) -> tuple[list[Column], list[list[str | Text]]]:
-    """Return the scores of the answers of each side by the rule of each side."""
-    columns = [Column("answers of", is_name=True, right=False), *(Column(f"by {title}") for title in ladder.titles)]
-    rows: list[list[str | Text]] = [
-        [title, *("unknown" if score is None else _value(score, ladder) for score in row)]
-        for title, row in zip(ladder.titles, ladder.crossed, strict=True)
-    ]
-    return columns, rows
 
 
 def _pairs(step: Step, ladder: Ladder, most: int) -> Iterator[Text]:
