@@ -62,7 +62,7 @@ class AgentEndpoint(NamedTuple):
 
 
 class SampleLimits(Struct, frozen=True):
-    """SampleLimits of a sample. One that is reached ends the sample as a failure, which says the limit.
+    """Limits of a sample. One that is reached ends the sample as a failure, which says the limit.
 
     Attributes:
         max_steps: requests to the model.
