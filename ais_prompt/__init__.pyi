@@ -65,9 +65,9 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
+from ais_prompt.extensions.agents.called_agents import FunctionAgentModel as FunctionAgentModel
+from ais_prompt.extensions.agents.called_agents import ServerAgentModel as ServerAgentModel
 from ais_prompt.extensions.agents.command_model import CommandModel as CommandModel
-from ais_prompt.extensions.agents.function_agent import FunctionAgentModel as FunctionAgentModel
-from ais_prompt.extensions.agents.server_agent import ServerAgentModel as ServerAgentModel
 from ais_prompt.extensions.agents.tool_loop import ToolLoopInferencer as ToolLoopInferencer
 from ais_prompt.extensions.agents.trajectory_scores import StateEvaluator as StateEvaluator
 from ais_prompt.extensions.agents.trajectory_scores import TrajectoryEvaluator as TrajectoryEvaluator

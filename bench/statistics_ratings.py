@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.ratings.battles import Battle
+from ais_prompt.extensions.ratings.bradley_terry import Battle
 from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
 
 TIES, POSITION, QUESTION = 0.8, 0.2, 0.5

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.extensions.variants.compared_variants import together
-from ais_prompt.extensions.variants.holdout import held_out
-from ais_prompt.extensions.variants.selection import optimism
+from ais_prompt.extensions.variants.selection import held_out, optimism
 from ais_prompt.metrics import LEVEL, mean_difference
 
 CELLS: Final = ((200, 2), (200, 6), (200, 20), (1000, 6))

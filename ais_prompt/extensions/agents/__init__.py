@@ -8,8 +8,8 @@ EXTENSION: Final = Extension(
     parts={
         "models": {
             "CommandModel": "command_model",
-            "FunctionAgentModel": "function_agent",
-            "ServerAgentModel": "server_agent",
+            "FunctionAgentModel": "called_agents",
+            "ServerAgentModel": "called_agents",
         },
         "inferencers": {
             "ToolLoopInferencer": "tool_loop",
@@ -24,10 +24,10 @@ EXTENSION: Final = Extension(
             "Compare",
             "agents_command:agents",
             "Compare agents: score, steps, tokens, cost, seconds.",
-            "documents:AgentsDocument",
+            "agents_table:AgentsDocument",
         ),
     },
-    documents={"compare": "documents:TrajectoryFields"},
+    documents={"compare": "compared:TrajectoryFields"},
     exporters={"otel": "otel:write_traces"},
     packages=("mcp",),
     steps={

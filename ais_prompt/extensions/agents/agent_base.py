@@ -1,4 +1,4 @@
-"""What all agents share: the model that they ask, the proxy, the limits, and one session for each sample."""
+"""What all agents share: their options, the model that they ask, the proxy, and one session for each sample."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.extensions.agents.agent_endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.asked_model import make_asked
-from ais_prompt.extensions.agents.sample_limits import SECONDS, STEPS, SampleLimits
-from ais_prompt.extensions.agents.sample_session import AgentSession
+from ais_prompt.extensions.agents.sample_session import SECONDS, STEPS, AgentEndpoint, AgentSession, SampleLimits
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import Asker, PromptStyle, StartsServer, check_at_least
 from ais_prompt.postprocess import ToolFormat
@@ -25,8 +23,35 @@ if TYPE_CHECKING:
     from ais_prompt.extensions.agents.proxy import Proxy
     from ais_prompt.models import ServerToStart, StartedServers
 
+
 MOST_TOKENS = 4096
 """Part of each request of an inferencer. The agent decides how long its answers are."""
+
+
+class AgentOptions(TypedDict, total=False):
+    """Names and types of the options.
+
+    Attributes:
+        version: tells the agent from its earlier and later versions; answers of another version are not reused.
+        max_concurrency: samples at the same time. How many requests the model gets at a time is its own option.
+        max_steps, max_tokens_total, max_cost, timeout: limits of a sample: requests to the model, tokens of all of
+            them, their cost, seconds. Which one was reached is the failure of the sample.
+        needs_calls: whether a sample without any request to the model fails.
+        parser: how a local model writes calls of tools: ``hermes``, ``qwen``, ``llama3`` or ``mistral``.
+        port: of the proxy; 0 for any that is free.
+        max_out_len: is not passed on; the agent decides how long its answers are.
+    """
+
+    version: str | int | None
+    max_concurrency: int
+    max_steps: int
+    max_tokens_total: int | None
+    max_cost: float | None
+    timeout: float
+    needs_calls: bool
+    parser: ToolFormat | None
+    port: int
+    max_out_len: int
 
 
 class Agent(ABC):

@@ -55,8 +55,11 @@ def _print(rows: list[AgentRow]) -> None:
         [
             row.agent,
             row.dataset,
-            _score(row),
-            *(_cell(getattr(row, measure)) for measure in shown),
+            "-" if row.score is None else f"{row.metric} {row.score:.3g}{_interval(row)}",
+            *(
+                "-" if (one := getattr(row, measure)) is None else f"{one.mean:.4g}{_interval(one)}"
+                for measure in shown
+            ),
             f"{row.failed} of {row.samples}",
         ]
         for row in rows
@@ -65,15 +68,5 @@ def _print(rows: list[AgentRow]) -> None:
     echo(f"Means of a sample with 95 % intervals; {counted(sum(row.samples for row in rows), 'answer')}.")
 
 
-def _score(row: AgentRow) -> str:
-    if row.score is None:
-        return "-"
-    interval = "" if row.low is None or row.high is None else f" [{row.low:.3g}, {row.high:.3g}]"
-    return f"{row.metric} {row.score:.3g}{interval}"
-
-
-def _cell(value: Needed | None) -> str:
-    if value is None:
-        return "-"
-    interval = "" if value.low is None or value.high is None else f" [{value.low:.3g}, {value.high:.3g}]"
-    return f"{value.mean:.4g}{interval}"
+def _interval(of: AgentRow | Needed) -> str:
+    return "" if of.low is None or of.high is None else f" [{of.low:.3g}, {of.high:.3g}]"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.metrics import t_quantile
 from ais_prompt.report import StoredResults, StoredTask
-from ais_prompt.types import Completion, Usage
+from ais_prompt.types import Completion, Document
 
 MEASURES = ("steps", "tool_calls", "tokens", "cost", "seconds")
 
@@ -56,6 +57,17 @@ class AgentRow(Struct, frozen=True):
     seconds: Needed | None
 
 
+class AgentsDocument(Document, kw_only=True):
+    """What ``agents`` prints.
+
+    Attributes:
+        agents: a row for each agent and dataset.
+    """
+
+    kind: Literal["agents"]
+    agents: Sequence[AgentRow] = field(default_factory=list)
+
+
 def agent_rows(run: StoredResults) -> Iterator[AgentRow]:
     """Yield a row for each task of a run that has trajectories.
 
@@ -71,7 +83,6 @@ def agent_rows(run: StoredResults) -> Iterator[AgentRow]:
 def _row(task: StoredTask, completions: Sequence[Completion]) -> AgentRow:
     main = task.scores[0] if task.scores else None
     low, high = (main.interval if main is not None else None) or (None, None)
-    costs = [_cost(one) for one in completions]
     return AgentRow(
         task.model,
         task.dataset,
@@ -83,15 +94,15 @@ def _row(task: StoredTask, completions: Sequence[Completion]) -> AgentRow:
         high,
         needed(len(one.trajectory) for one in completions),
         needed(len(called_tools(one.trajectory)) for one in completions),
-        needed(tokens for one in completions if (tokens := _tokens(one.usage)) is not None),
-        needed(cost for cost in costs if cost is not None),
-        needed(one.seconds for one in completions if one.seconds),  # a log may not have them
+        needed(_sum((one.usage.prompt_tokens, one.usage.completion_tokens)) for one in completions),
+        needed(_sum(call.cost for call in one.trajectory) for one in completions),
+        needed(one.seconds or None for one in completions),  # a log may not have them
     )
 
 
-def needed(values: Iterable[float]) -> Needed | None:
-    """Return the mean of values with its interval; None without any."""
-    found = list(map(float, values))
+def needed(values: Iterable[float | None]) -> Needed | None:
+    """Return the mean of the known values with its interval; None without any."""
+    found = [float(value) for value in values if value is not None]
     if not found:
         return None
     mean, count = statistics.fmean(found), len(found)
@@ -101,11 +112,7 @@ def needed(values: Iterable[float]) -> Needed | None:
     return Needed(mean, mean - half, mean + half)
 
 
-def _tokens(usage: Usage) -> int | None:
-    counts = [count for count in (usage.prompt_tokens, usage.completion_tokens) if count is not None]
-    return sum(counts) if counts else None
-
-
-def _cost(completion: Completion) -> float | None:
-    costs = [call.cost for call in completion.trajectory if call.cost is not None]
-    return sum(costs) if costs else None
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the known values; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

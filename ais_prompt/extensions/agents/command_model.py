@@ -1,29 +1,31 @@
-"""A program as an agent (`CommandModel`): started for each sample in a folder of its own, and ended with it."""
+"""A program as an agent (`CommandModel`): started for each sample in a folder of its own, and ended with it.
+
+The folder has the files that the row brings; what the program leaves there is kept with the answer.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import re
 import shutil
+import stat
 from collections import deque
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Unpack
 
-from msgspec import Struct
-
 from ais_prompt.errors import ConfigError, DataError, ModelError
-from ais_prompt.extensions.agents.agent_base import Agent
-from ais_prompt.extensions.agents.agent_endpoint import HOST, AgentEndpoint
-from ais_prompt.extensions.agents.agent_options import AgentOptions
-from ais_prompt.extensions.agents.folder import brought_digest, left_files, write_files
+from ais_prompt.extensions.agents.agent_base import Agent, AgentOptions
+from ais_prompt.extensions.agents.sample_session import HOST, AgentEndpoint
 from ais_prompt.inferencers import UNUSABLE_ROW
 from ais_prompt.processes import in_thread, watched
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LeftFile, Request, prompt_to_json
-from ais_prompt.utils import temporary_folder
+from ais_prompt.utils import digest, media_path, open_regular, parse_text, temporary_folder
 
 QUESTION_FILE: Final = "question.txt"
 MOST_OUTPUT: Final = 16 * 2**20
@@ -33,6 +35,10 @@ GRACE_SECONDS: Final = 1.0
 _PIECE: Final = 2**16
 _LONGEST_WORD: Final = 100_000
 """Bytes of one word of a command; Linux takes 128 KiB."""
+
+_FILES_FORM = "{'name.txt': 'its text', 'other.bin': {'base64': '…'}, 'copy.pdf': {'path': 'where/it/is.pdf'}}"
+MOST_LISTED = 1000
+"""Files that are listed."""
 
 
 @MODELS.register_module()
@@ -130,16 +136,16 @@ class CommandModel(Agent):
             except DataError as error:
                 return Completion(failure=Failure(UNUSABLE_ROW, f"{error.what}; {error.fix}"))
             (folder / QUESTION_FILE).write_text(question, "utf-8")
-            brought[QUESTION_FILE] = _state(folder / QUESTION_FILE)
+            brought[QUESTION_FILE] = _state((folder / QUESTION_FILE).lstat())
             words = self._words(question, folder, endpoint)
             if any(len(word.encode()) > _LONGEST_WORD for word in words):
                 what = f"the question is too long for a word of a command; the program finds it in {QUESTION_FILE}"
                 return Completion(failure=Failure("agent_command", what))
             try:
-                ended = await _run(words, folder, self._variables(endpoint))
+                printed = await _run(words, folder, self._variables(endpoint))
             finally:
                 files += left_files(folder, brought, self._keep_files)
-            found = ended.failure or self._answer(ended.output, folder)
+            found = printed if isinstance(printed, Failure) else self._answer(printed, folder)
         return Completion(failure=found) if isinstance(found, Failure) else Completion(found, "stop")
 
     def _program(self) -> str:
@@ -161,7 +167,9 @@ class CommandModel(Agent):
             "{base_url}": endpoint.base_url,
             "{api_key}": endpoint.api_key,
         }
-        return [self._program(), *(_filled(_absolute(word), values) for word in self.command[1:])]
+        names = "|".join(map(re.escape, values))
+        filled = (re.sub(names, lambda found: values[found[0]], _absolute(word)) for word in self.command[1:])
+        return [self._program(), *filled]
 
     def _variables(self, endpoint: AgentEndpoint) -> dict[str, str]:
         spared = {
@@ -189,15 +197,11 @@ class CommandModel(Agent):
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-class _Ended(Struct):
-    """What a program printed, and why it gave no answer."""
+async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str | Failure:
+    """Run a program, and return what it printed, or why it gave no answer.
 
-    output: str
-    failure: Failure | None
-
-
-async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> _Ended:
-    """Run a program behind a watchdog, which ends everything that it started when it ends or its pipe closes."""
+    It runs behind a watchdog, which ends everything that the program started when it ends or its pipe closes.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *watched(words, grace=GRACE_SECONDS),
@@ -217,7 +221,7 @@ async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str])
     try:
         output = await _read(process.stdout)
         if output is None:
-            return _Ended("", Failure("agent_output", f"the agent printed more than {MOST_OUTPUT // 2**20} MiB"))
+            return Failure("agent_output", f"the agent printed more than {MOST_OUTPUT // 2**20} MiB")
         code = await process.wait()
         await reading
     finally:
@@ -227,11 +231,11 @@ async def _run(words: Sequence[str], folder: Path, variables: Mapping[str, str])
         await asyncio.shield(_gone(process))
     text = output.decode("utf-8", errors="replace")
     if code == 0:
-        return _Ended(text, None)
+        return text
     last = b"".join(errors).decode("utf-8", errors="replace") or text
     lines = "\n".join(last.strip().splitlines()[-LAST_LINES:])
     end = f"exit code {code}" if code <= 128 else f"ended by signal {code - 128}"
-    return _Ended(text, Failure("agent_exit", f"{end}; the last lines:\n{lines}" if lines else end))
+    return Failure("agent_exit", f"{end}; the last lines:\n{lines}" if lines else end)
 
 
 async def _gone(process: asyncio.subprocess.Process) -> None:
@@ -271,10 +275,115 @@ def _absolute(word: str) -> str:
         return word
 
 
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], word)
+def write_files(folder: Path, row: Mapping[str, Any], column: str) -> dict[str, tuple[int, int]]:
+    """Put the files of a row into a folder.
+
+    Args:
+        folder: an empty folder.
+        row: the columns of the sample.
+        column: holds name → content; a row without it brings none.
+
+    Returns:
+        Name → size and time of each file, to see later whether it was changed.
+
+    Raises:
+        DataError: the column has another form, or a file that it names cannot be read.
+    """
+    contents = _contents(row, column)
+    for name, content in contents.items():
+        parts = PurePosixPath(name).parts
+        if not parts or PurePosixPath(name).is_absolute() or ".." in parts:
+            raise DataError(f"the file {name!r} would be outside of the sample's folder", fix="write a relative path")
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return {name: _state((folder / name).lstat()) for name in contents}
 
 
-def _state(path: Path) -> tuple[int, int]:
-    state = path.lstat()
+def brought_digest(row: Mapping[str, Any], column: str) -> str:
+    """Return a digest of the files of a row; empty if it brings none, or they cannot be read: its agent fails then."""
+    try:
+        contents = _contents(row, column)
+    except DataError:
+        return ""
+    each = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    return digest(each) if each else ""
+
+
+def left_files(folder: Path, brought: Mapping[str, tuple[int, int]], most: int) -> tuple[LeftFile, ...]:
+    """Return the files that are new or changed, in the order of their names; links are not followed.
+
+    Args:
+        folder: of the sample.
+        brought: from `write_files`.
+        most: bytes of content that are kept, of the first files that fit.
+    """
+    found: list[LeftFile] = []
+    for name, state in sorted(_files(folder)):
+        if brought.get(name) == _state(state) or len(found) == MOST_LISTED:
+            continue
+        content = None
+        if state.st_size <= most:
+            try:
+                with open_regular(folder / name) as stream:
+                    content = stream.read(most + 1)
+            except OSError:  # it may not be read
+                content = None
+        if content is None or len(content) > most:
+            found.append(LeftFile(name, state.st_size))
+            continue
+        most -= len(content)
+        found.append(_kept(name, content))
+    return tuple(found)
+
+
+def _kept(name: str, content: bytes) -> LeftFile:
+    try:
+        return LeftFile(name, len(content), text=content.decode())
+    except UnicodeDecodeError:
+        return LeftFile(name, len(content), base64=base64.b64encode(content).decode())
+
+
+def _contents(row: Mapping[str, Any], column: str) -> dict[str, bytes]:
+    """Return the name and content of each file of a row.
+
+    Raises:
+        DataError: the column has another form, or a file that it names cannot be read.
+    """
+    value = row.get(column)
+    if value is None or value == "":
+        return {}
+    try:
+        files = parse_text(value) if isinstance(value, str) else value
+        return {str(name): _content(one) for name, one in files.items()}
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise DataError(f"the column {column!r} holds no files: {error!r}", fix=f"write {_FILES_FORM}") from None
+    except OSError as error:
+        what = f"a file in the column {column!r} cannot be read: {error}"
+        raise DataError(what, fix="write its whole path") from None
+
+
+def _content(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if "path" in value:
+        with open_regular(media_path(value["path"])) as stream:
+            return stream.read()
+    return base64.b64decode(value["base64"], validate=True)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    for root, _, names in os.walk(folder, onerror=None):
+        for name in names:
+            path = Path(root, name)
+            try:
+                state = path.lstat()
+            except OSError:
+                continue
+            if stat.S_ISREG(state.st_mode):
+                yield path.relative_to(folder).as_posix(), state
+
+
+def _state(state: os.stat_result) -> tuple[int, int]:
+    """Return size and time of a file, to see later whether it was changed."""
     return state.st_size, state.st_mtime_ns

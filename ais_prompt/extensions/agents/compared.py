@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from ais_prompt.comparison import FurtherComparison, ScoredTask, StoredRun, pair_tasks
-from ais_prompt.extensions.agents.documents import ComparedTrajectories, Parting
 from ais_prompt.store import read_predictions
 from ais_prompt.types import Completion, ModelCall, Prediction
 from ais_prompt.utils import one_line
@@ -14,6 +15,46 @@ from ais_prompt.utils import one_line
 SHOWN: Final = 5
 """Samples that are shown of each task."""
 _NOTHING: Final = "nothing more"
+
+
+class Parting(Struct, frozen=True):
+    """Where the trajectories of one sample part.
+
+    Attributes:
+        sample, row: id of the sample, and its row.
+        step: number of the first step that differs, from 1.
+        before, after: what the agent did there: the calls of tools, the answer, or nothing more.
+    """
+
+    sample: str
+    row: int
+    step: int
+    before: str
+    after: str
+
+
+class ComparedTrajectories(Struct, frozen=True):
+    """The trajectories of one task in two runs.
+
+    Attributes:
+        samples: in both runs.
+        equal: with the same steps.
+        partings: of the others, in the order of the rows.
+    """
+
+    samples: int
+    equal: int
+    partings: Sequence[Parting]
+
+
+class TrajectoryFields(Struct, frozen=True):
+    """What ``compare`` has further.
+
+    Attributes:
+        trajectories: task → its trajectories.
+    """
+
+    trajectories: Mapping[str, ComparedTrajectories] = {}
 
 
 def compare_agents(before: StoredRun, after: StoredRun) -> FurtherComparison | None:

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: started when their tools are first needed, and ended with the run.
+"""Tools that a model may call, and those of MCP servers: these start when they are first needed, and end with the run.
 
 Source: the specification of the Model Context Protocol, "Tools" and "Transports", by its package ``mcp``.
 """
@@ -10,10 +10,12 @@ import atexit
 import json
 import os
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.parts import exception_line
@@ -24,17 +26,32 @@ START_SECONDS: Final = 60.0
 """Time for a server to start and to name its tools."""
 END_SECONDS: Final = 5.0
 _FORM: Final = "write dict(mcp=['command', 'word', …]) or dict(mcp='http://127.0.0.1:8000/mcp')"
-T = TypeVar("T")
 
 
-class McpTool(NamedTuple):
-    """A tool of a server; see `ais_prompt.extensions.agents.own_tools.OwnTool`."""
+class OwnTool(Struct, frozen=True):
+    """A tool that a model may call.
+
+    Attributes:
+        name, description, schema: as the model sees them; the schema is that of the arguments, an object.
+        call: takes the arguments and the seconds that it has, and returns a text.
+        has_effects: whether calling it twice may differ from calling it once.
+    """
 
     name: str
     description: str
     schema: Mapping[str, Any]
     call: Callable[[Mapping[str, Any], float], str]
-    has_effects: bool
+    has_effects: bool = True
+
+    def offered(self) -> dict[str, Any]:
+        """Return the tool in the form of the OpenAI API."""
+        function = {"name": self.name, "description": self.description, "parameters": self.schema}
+        return {"type": "function", "function": function}
+
+    def line(self) -> str:
+        """Return the name with the parameters."""
+        properties = self.schema.get("properties", {})
+        return f"{self.name}({', '.join(properties)})"
 
 
 class McpServer:
@@ -69,7 +86,9 @@ class McpServer:
 
     def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> str:
         """Call a tool, and return its result as a text; the error that a server reports is raised."""
-        found = self._do(self._session.call_tool(tool, dict(arguments)), seconds)
+        assert self._loop is not None
+        work = asyncio.wait_for(self._session.call_tool(tool, dict(arguments)), seconds)
+        found = asyncio.run_coroutine_threadsafe(work, self._loop).result()
         texts = [getattr(part, "text", None) or f"[{part.type}]" for part in found.content]
         text = "\n".join(texts) if texts else json.dumps(getattr(found, "structuredContent", None))
         if getattr(found, "isError", getattr(found, "is_error", False)):
@@ -81,10 +100,6 @@ class McpServer:
         if self._loop is not None and self._over is not None:
             call_in_loop(self._loop, self._over.set)
         self._thread.join(END_SECONDS)
-
-    def _do(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
-        assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, seconds), self._loop).result()
 
     def _run(self) -> None:
         try:
@@ -100,7 +115,11 @@ class McpServer:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         async with AsyncExitStack() as stack:
             if isinstance(self._given, str):
-                streams = await stack.enter_async_context(_http_client()(self._given))
+                from mcp.client import streamable_http as http
+
+                # The client has another name in earlier versions.
+                client = getattr(http, "streamable_http_client", None) or http.streamablehttp_client
+                streams = await stack.enter_async_context(client(self._given))
             else:
                 first, *more = self._given
                 command = StdioServerParameters(command=first, args=more, env=dict(os.environ))
@@ -111,13 +130,6 @@ class McpServer:
             self.tools = (await self._session.list_tools()).tools
             self._ready.set()
             await self._over.wait()
-
-
-def _http_client() -> Any:
-    """Return the client of streamable HTTP, whose name has changed."""
-    from mcp.client import streamable_http
-
-    return getattr(streamable_http, "streamable_http_client", None) or streamable_http.streamablehttp_client
 
 
 def _cause(error: BaseException) -> BaseException:
@@ -131,7 +143,7 @@ _servers: Final[dict[tuple[str, ...] | str, McpServer]] = {}
 _lock: Final = threading.Lock()
 
 
-def mcp_tools(given: Any) -> list[McpTool]:
+def mcp_tools(given: Any) -> list[OwnTool]:
     """Return the tools of a server; equal servers of a run are one.
 
     Args:
@@ -158,7 +170,7 @@ def mcp_tools(given: Any) -> list[McpTool]:
         return lambda arguments, seconds: server.call(tool, arguments, seconds)
 
     return [
-        McpTool(one.name, one.description or "", _schema(one), caller(one.name), _has_effects(one))
+        OwnTool(one.name, one.description or "", _schema(one), caller(one.name), _has_effects(one))
         for one in server.tools
     ]
 

@@ -14,9 +14,8 @@ from typing import Any, Final
 from aiohttp import web
 from msgspec.structs import replace
 
-from ais_prompt.extensions.agents.agent_endpoint import HOST, SAMPLE_HEADER, AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, Heard
-from ais_prompt.extensions.agents.sample_session import AgentSession, SampleOver
+from ais_prompt.extensions.agents.sample_session import HOST, SAMPLE_HEADER, AgentEndpoint, AgentSession, SampleOver
 from ais_prompt.models import (
     AsyncModel,
     SendsFields,
@@ -41,6 +40,8 @@ _PATHS: Final[Mapping[str, str]] = {
     "/v1/messages": "messages",
 }
 _CAN: Final = "this proxy answers POST " + ", POST ".join(_PATHS) + ", POST /v1/messages/count_tokens, GET /v1/models"
+_NO_TOKEN: Final = "a request needs the token of its sample as its key; it is in OPENAI_API_KEY and ANTHROPIC_API_KEY"
+_OVER: Final = "this key is the token of no sample that is under way: each sample has its own, which ends with it"
 _NO_RETRY: Final = {"x-should-retry": "false"}
 """The engine has retried already; the clients of OpenAI and Anthropic keep to this header."""
 _SOFT: Final = ("parallel_tool_calls", "reasoning_effort")
@@ -98,9 +99,10 @@ class Proxy:
         api = _PATHS.get(path.removesuffix("/count_tokens"), "")
         session = self._sessions.get(_token(request))
         if session is None:
-            return _refused(api, 401, _no_token(_token(request)))
+            return _refused(api, 401, _OVER if _token(request) else _NO_TOKEN)
         if path == "/v1/models" and request.method == "GET":
-            return web.json_response({"object": "list", "data": [_listed(self._name)]})
+            known = {"id": self._name, "object": "model", "created": 0, "owned_by": "aisprompt"}
+            return web.json_response({"object": "list", "data": [known]})
         if not api or request.method != "POST" or (path.endswith("/count_tokens") and api != "messages"):
             return _refused(api, 404, f"there is no {request.method} {request.path}: {_CAN}")
         try:
@@ -142,16 +144,6 @@ def _token(request: web.Request) -> str:
     """Return the token of a request: in a header of its own, or as the key of a client."""
     key = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
     return request.headers.get(SAMPLE_HEADER) or request.headers.get("x-api-key") or key
-
-
-def _no_token(token: str) -> str:
-    if not token:
-        return "a request needs the token of its sample as its key; it is in OPENAI_API_KEY and ANTHROPIC_API_KEY"
-    return "this key is the token of no sample that is under way: each sample has its own, which ends with it"
-
-
-def _listed(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "aisprompt"}
 
 
 def _status(failure: Failure) -> int:

@@ -1,4 +1,4 @@
-"""One sample of an agent: its token, its requests to the model, and its limits."""
+"""One sample of an agent: the address and token with which it asks, its requests to the model, and its limits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import secrets
 import time
 from collections import Counter
+from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.extensions.agents.heard import Heard
-from ais_prompt.extensions.agents.sample_limits import SampleLimits
 from ais_prompt.extensions.agents.trajectory import AskedStep, cost_of, trajectory_of
 from ais_prompt.models import Asker, AsyncModel
 from ais_prompt.types import (
@@ -22,6 +23,68 @@ from ais_prompt.types import (
     total_usage,
 )
 from ais_prompt.utils import digest
+
+STEPS, SECONDS = 50, 600.0
+
+HOST: Final = "127.0.0.1"
+SAMPLE_HEADER: Final = "X-Aisprompt-Sample"
+"""Has the token of the sample, where the key of the agent's client is fixed."""
+
+
+class AgentEndpoint(NamedTuple):
+    """What an agent needs to ask its model.
+
+    Attributes:
+        base_url: for clients of OpenAI's APIs.
+        anthropic_base_url: for clients of Anthropic's API.
+        api_key: the token of the sample, for both.
+        model: a name for the model; every other name means the same.
+        sample_id: of the sample.
+    """
+
+    base_url: str
+    anthropic_base_url: str
+    api_key: str
+    model: str
+    sample_id: str
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables by which clients find the proxy."""
+        return {
+            "OPENAI_BASE_URL": self.base_url,
+            "OPENAI_API_BASE": self.base_url,
+            "OPENAI_API_KEY": self.api_key,
+            "ANTHROPIC_BASE_URL": self.anthropic_base_url,
+            "ANTHROPIC_API_KEY": self.api_key,
+            "AISPROMPT_MODEL": self.model,
+            "AISPROMPT_SAMPLE": self.sample_id,
+        }
+
+
+class SampleLimits(Struct, frozen=True):
+    """Limits of a sample. One that is reached ends the sample as a failure, which says the limit.
+
+    Attributes:
+        max_steps: requests to the model.
+        max_tokens_total: tokens of all prompts and answers together; None for no limit.
+        max_cost: in the currency of the model's ``price``; None for no limit.
+        timeout: seconds from the start of the agent to its end.
+    """
+
+    max_steps: int = STEPS
+    max_tokens_total: int | None = None
+    max_cost: float | None = None
+    timeout: float = SECONDS
+
+    def reached(self, steps: int, tokens: int, cost: float) -> str:
+        """Return the limit that allows no further request, and what was used; empty if none does."""
+        if steps >= self.max_steps:
+            return f"max_steps={self.max_steps:,}: the agent sent {steps + 1:,} requests"
+        if self.max_tokens_total is not None and tokens >= self.max_tokens_total:
+            return f"max_tokens_total={self.max_tokens_total:,}: {tokens:,} tokens were used"
+        if self.max_cost is not None and cost >= self.max_cost:
+            return f"max_cost={self.max_cost:,}: {cost:.4g} was spent"
+        return ""
 
 
 class SampleOver(Exception):

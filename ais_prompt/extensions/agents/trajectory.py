@@ -50,7 +50,9 @@ def trajectory_of(steps: Iterable[AskedStep], price: Price | None) -> tuple[Mode
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         pairs = enumerate(zip(messages, before, strict=False))
         shared = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(messages), len(before)))
-        fields = _fields(step.decoding)
+        values = decoding_to_json(step.decoding)
+        extra = values.pop("extra")
+        fields = {**{name: value for name, value in values.items() if value not in (None, (), [])}, **extra}
         answer = step.completion or Completion(failure=Failure("cancelled", "the sample ended before the answer came"))
         kept = None if fields == last else fields
         rest = tuple(messages[shared:])
@@ -112,7 +114,8 @@ def _results(
     for messages in later:
         if list(messages[: len(asked)]) != list(asked) or len(messages) <= len(asked):
             continue
-        parts = [part for message in messages[len(asked) :] for part in _parts(message)]
+        contents = [message["content"] for message in messages[len(asked) :]]
+        parts = [part for content in contents if not isinstance(content, str) for part in content]
         calls = [part for part in parts if part.get("type") == CALL][: len(wanted)]
         texts = {part["id"]: str(part.get("text", "")) for part in parts if part.get("type") == RESULT}
         if [call["name"] for call in calls] == [name for name, _ in wanted]:
@@ -120,19 +123,8 @@ def _results(
     return nothing
 
 
-def _parts(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    content = message["content"]
-    return () if isinstance(content, str) else content
-
-
 def _parsed(arguments: str) -> Any:
     try:
         return parse_written(arguments or "{}")
     except ValueError:
         return arguments
-
-
-def _fields(decoding: Decoding) -> dict[str, Any]:
-    values = decoding_to_json(decoding)
-    extra = values.pop("extra")
-    return {**{name: value for name, value in values.items() if value not in (None, (), [])}, **extra}

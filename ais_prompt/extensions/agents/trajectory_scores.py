@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal
 
 from msgspec import Struct
@@ -117,10 +117,7 @@ class TrajectoryEvaluator(_BatchOnly):
         """
         rows = batch.rows() if self.column else [{}] * len(batch.predictions)
         values = [self._values(one, row) for one, row in zip(batch.completions, rows, strict=True)]
-        names = [name for name in self.metrics if all(name in one for one in values)]
-        each = {name: [one[name] for one in values] for name in names}
-        means = {name: sum(column) / len(column) if column else 0.0 for name, column in each.items()}
-        return BatchVerdict(means, each, amounts=self.metrics[1:])
+        return _batch_verdict(values, self.metrics, self.metrics[1:])
 
     def _values(self, completions: Sequence[Completion], row: Mapping[str, Any]) -> dict[str, float]:
         trajectory = [call for one in completions for call in one.trajectory]
@@ -228,9 +225,7 @@ class StateEvaluator(_BatchOnly):
         """
         given = zip(batch.predictions, batch.completions, batch.rows(), strict=True)
         values = [self._values(answer, completions, row) for answer, completions, row in given]
-        names = [name for name in (values[0] if values else ()) if all(name in one for one in values)]
-        each = {name: [one[name] for one in values] for name in names}
-        return BatchVerdict({name: sum(column) / len(column) for name, column in each.items()}, each)
+        return _batch_verdict(values, values[0] if values else ())
 
     def _values(self, answer: Any, completions: Sequence[Completion], row: Mapping[str, Any]) -> dict[str, float]:
         files = {file.name: content_of(file) for one in completions for file in one.files}
@@ -244,19 +239,23 @@ class StateEvaluator(_BatchOnly):
         return {str(name): float(value) for name, value in values.items()}
 
 
+def _batch_verdict(
+    values: Sequence[Mapping[str, float]], names: Iterable[str], amounts: Sequence[str] = ()
+) -> BatchVerdict:
+    """Return the values of all answers, and their means, of the metrics that every answer has."""
+    each = {name: [one[name] for one in values] for name in names if all(name in one for one in values)}
+    means = {name: sum(column) / len(column) if column else 0.0 for name, column in each.items()}
+    return BatchVerdict(means, each, amounts=amounts)
+
+
 def content_of(file: LeftFile) -> str | bytes | None:
     """Return the content of a file that an agent left; None if it was not kept."""
     return base64.b64decode(file.base64) if file.base64 is not None else file.text
 
 
 def _same(given: Any, expected: Any) -> bool:
-    return (type(given) is type(expected) and given == expected) or (
-        _is_number(given) and _is_number(expected) and given == expected
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (given, expected))
+    return (are_numbers or type(given) is type(expected)) and bool(given == expected)
 
 
 def _column(row: Mapping[str, Any], column: str) -> Sequence[Any]:

@@ -5,6 +5,6 @@ from typing import Final
 from ais_prompt.extension import Extension
 
 EXTENSION: Final = Extension(
-    documents={"check": "documents:CheckFields"},
+    documents={"check": "scorers:CheckFields"},
     steps={"audit": "scorers:audit_scorers", "audit_answers": "other_readings:audit_reading"},
 )

@@ -82,8 +82,11 @@ def audit_reading(
     found: dict[str, Any] = {}
     if isinstance(task.dataset.evaluator, JudgeEvaluator):
         return found
-    if task.spec.dataset.eval.pred_postprocessor is not None:
-        if (read := _read_otherwise(task, len(samples), score, path, scorer_of)) is not None:
+    if (configured := task.spec.dataset.eval.pred_postprocessor) is not None:
+        if isinstance(task.dataset.evaluator, BatchEvaluator):
+            return found
+        predictions = read_predictions(path, with_prompts=False)
+        if read := find_sensitivity(configured, predictions, len(samples), scorer_of, score.metric):
             found["extraction"] = read.to_json()
             less = bool(score.lower_is_better)
             if warning := warning_of(read, fraction=score.fraction, lower_is_better=less):
@@ -92,14 +95,6 @@ def audit_reading(
         found["doubt"] = doubt
         logger.log(level, "[%s] %s", task.name, doubt)
     return found
-
-
-def _read_otherwise(task: Task, count: int, score: Score, path: Path, scorer_of: ScorerOf) -> Sensitivity | None:
-    """Score with other postprocessors; None if the postprocessor has no alternative."""
-    configured = task.spec.dataset.eval.pred_postprocessor
-    if configured is None or isinstance(task.dataset.evaluator, BatchEvaluator) or not others_than(configured):
-        return None
-    return find_sensitivity(configured, read_predictions(path, with_prompts=False), count, scorer_of, score.metric)
 
 
 def _doubt_of(task: Task, samples: Spilled[SampleScore], score: Score, path: Path, scorer_of: ScorerOf) -> str:
@@ -130,14 +125,12 @@ class BestReading(Struct, frozen=True):
     of: int
 
 
-def others_than(spec: PartSpec | None) -> list[PartSpec]:
+def others_than(spec: PartSpec) -> list[PartSpec]:
     """Return the postprocessors that could replace the configured one.
 
     Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
     own, nor for a postprocessor of programs and objects.
     """
-    if spec is None:
-        return []
     own = getattr(POSTPROCESSORS.get(spec.type), "variant_of", spec.type)
     names = [name for name in PLAUSIBLE.get(own, ()) if name != spec.type]
     return [PartSpec(name, _understood(name, spec.args), spec.where) for name in names]

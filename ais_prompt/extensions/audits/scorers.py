@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.evaluators import (
     AcceptsSilence,
@@ -22,10 +22,10 @@ from ais_prompt.evaluators import (
     best_of,
     worst_of,
 )
-from ais_prompt.extensions.audits.documents import FooledScorer, ScorerAudit
 from ais_prompt.parts import RunsPrograms, exception_line
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.types import Extraction
+from ais_prompt.utils import counted
 
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""
@@ -37,6 +37,64 @@ _PLAIN: Final = 0.5
 """Score of the golds themselves below which the audit says nothing."""
 _SLACK: Final = 0.02
 """Share above chance that is overlooked, as partial credit for common words; at least that of two samples."""
+
+_LONGEST_SHOWN: Final = 120
+"""Characters of an answer that are shown."""
+
+
+class FooledScorer(Struct, frozen=True):
+    """An answer that knows nothing and scores above chance.
+
+    Attributes:
+        answer: its name, or the planted verdict.
+        text: the answer to the first sample on which it scored.
+        score: mean over the samples, 0 to 1.
+        rule: name of the rule that read it; empty if the whole text was scored.
+    """
+
+    answer: str
+    text: str
+    score: float
+    rule: str
+
+
+class ScorerAudit(Struct, frozen=True):
+    """The audit of one dataset.
+
+    Attributes:
+        dataset: its ``abbr``.
+        scorer: types of postprocessor and evaluator.
+        samples: how many samples were tried; 0 for a judge, whose reader of verdicts is tried alone.
+        chance: score of the best answer without reading: the gold of another sample, or always the same gold.
+        fooled: the answers that score above chance.
+        rejects: why the golds themselves are no right answers; empty if they are.
+    """
+
+    dataset: str
+    scorer: str
+    samples: int
+    chance: float
+    fooled: tuple[FooledScorer, ...]
+    rejects: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for the dataset, and one for each answer that scores above chance."""
+        tried = f"{counted(self.samples, 'sample')}, chance {self.chance:.0%}" if self.samples else "quoted verdicts"
+        result = "scores above chance:" if self.fooled else self.rejects or "nothing scores above chance"
+        yield f"Audit of {self.dataset} ({self.scorer}; {tried}): {result}"
+        for one in self.fooled:
+            text = one.text if len(one.text) <= _LONGEST_SHOWN else one.text[:_LONGEST_SHOWN] + "…"
+            yield f"  {one.answer}: {one.score:.0%}, read by {one.rule or 'the evaluator'}: {text!r}"
+
+
+class CheckFields(Struct, frozen=True):
+    """What audits add to the document of ``check``.
+
+    Attributes:
+        audits: what scorers give to answers that know nothing, with ``--audit``.
+    """
+
+    audits: list[ScorerAudit] = field(default_factory=list)
 
 
 class BlindCase(Struct, frozen=True):
@@ -145,17 +203,14 @@ def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
     found = []
     for name, answer in BLIND.items():
         score, allowed = (of_both, max(chance, 0.5)) if name in _BOTH else (means[name], chance)
-        if score > _limit(allowed, len(cases)):
+        # Luck does not exceed three standard errors above chance.
+        errors = 3 * math.sqrt(allowed * (1 - allowed) / len(cases))
+        if score > allowed + errors + max(_SLACK, 2 / len(cases)):
             texts = zip(map(answer, cases), golds, strict=True)
             values = ((text, *_value(dataset, evaluator, text, gold)) for text, gold in texts)
             text, _, rule = next(one for one in values if one[1] > 0)
             found.append(FooledScorer(name, text, score, rule))
     return ScorerAudit(dataset.spec.abbr, scorer, len(cases), chance, tuple(found))
-
-
-def _limit(chance: float, samples: int) -> float:
-    """Return the score that luck does not exceed: three standard errors above chance."""
-    return chance + 3 * math.sqrt(chance * (1 - chance) / samples) + max(_SLACK, 2 / samples)
 
 
 def _cases(dataset: PlannedDataset) -> tuple[list[BlindCase], list[Any]]:

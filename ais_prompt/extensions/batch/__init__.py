@@ -10,7 +10,7 @@ EXTENSION: Final = Extension(
         "answers": VerbEntry("Ask", "command:answers", "Read answers from files of a batch service."),
     },
     model_keys={"batch": SectionEntry("ask it through the batch API of its provider", home="options:FORM")},
-    options={"config": {"--batch": "flags:BATCH", "--batch-rest": "flags:BATCH_REST"}},
+    options={"config": {"--batch": "acting:BATCH", "--batch-rest": "acting:BATCH_REST"}},
     files={
         "batches": FileEntry(
             "batches/MODEL.jsonl",

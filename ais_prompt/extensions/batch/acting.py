@@ -1,11 +1,25 @@
-"""The steps of a run at which batches act; nothing is imported for a run without any."""
+"""The options about batches, and the steps of a run at which they act; a run without any imports nothing else."""
 
 from __future__ import annotations
 
-from ais_prompt.models import Model
-from ais_prompt.plan import Plan
-from ais_prompt.store import RunFolder
-from ais_prompt.types import ModelSpec
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from ais_prompt.models import Model
+    from ais_prompt.plan import Plan
+    from ais_prompt.store import RunFolder
+    from ais_prompt.types import ModelSpec
+
+BATCH: Final = click.option(
+    "--batch", is_flag=True, help="Ask every model and judge through the batch API of its provider."
+)
+BATCH_REST: Final = click.option(
+    "--batch-rest",
+    type=click.Choice(["batch", "direct"]),
+    help="With --batch: how requests that a batch leaves open are asked again.  [default: batch]",
+)
 
 
 def in_batches(spec: ModelSpec, model: Model) -> Model | None:

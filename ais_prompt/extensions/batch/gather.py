@@ -179,7 +179,10 @@ class BatchGatherer:
 
     def _begin(self, key: str) -> None:
         if (kept := self._kept.get(key)) is not None:
-            self._answer_from_file(kept)
+            # All that an earlier session fetched is answered, as soon as the first of it is asked.
+            if kept.name not in self._followed:
+                self._followed[kept.name] = self._clock()
+                self._start(self._take_kept(kept), {})
         elif (flight := self._in_flight.get(key)) is not None:
             self._follow(flight)
         else:
@@ -371,20 +374,11 @@ class BatchGatherer:
                 await self._service.fetch(flight.id, binary)
 
             await self._patiently(fetch, "fetch the answers of a batch")
-            await in_thread(partial(self._keep, flight, binary))
+            binary.seek(0)
+            await in_thread(partial(self._ledger.fetched, flight, iter(binary)))
             binary.seek(0)
             lines = ((str(line.get("custom_id")), line) for _, line in read_objects(binary, flight.id))
             await self._take(flight, lines)
-
-    def _keep(self, flight: Flight, file: BinaryIO) -> None:
-        file.seek(0)
-        self._ledger.fetched(flight, iter(file))
-
-    def _answer_from_file(self, flight: Flight) -> None:
-        """Answer all that an earlier session fetched, as soon as the first of it is asked."""
-        if flight.name not in self._followed:
-            self._followed[flight.name] = self._clock()
-            self._start(self._take_kept(flight), {})
 
     async def _take_kept(self, flight: Flight) -> None:
         await asyncio.sleep(self._spec.gather)  # until the other requests have come

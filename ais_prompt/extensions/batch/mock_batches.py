@@ -127,7 +127,9 @@ class BatchDesk:
             return web.json_response(error_body("a file and purpose=batch are needed", "invalid"), status=400)
         file_id = f"file-{len(self._files) + 1}"
         self._files[file_id] = file.file.read()
-        return web.json_response(_file(file_id, len(self._files[file_id])))
+        size = len(self._files[file_id])
+        named = {"id": file_id, "object": "file", "bytes": size, "created_at": 0, "filename": "requests.jsonl"}
+        return web.json_response({**named, "purpose": "batch", "status": "processed"})
 
     async def content(self, request: web.Request) -> web.Response:
         """Return a file."""
@@ -151,8 +153,7 @@ class BatchDesk:
     async def listed(self, request: web.Request) -> web.Response:
         """List the batches, newest first."""
         page, more = self._page(request, "after")
-        data = [self._openai(one) for one in page]
-        return web.json_response({"object": "list", "data": data, "has_more": more, **_ends(data)})
+        return _list([self._openai(one) for one in page], more, object="list")
 
     async def retrieve(self, request: web.Request) -> web.Response:
         """Return a batch, which goes on with every look."""
@@ -175,8 +176,7 @@ class BatchDesk:
     async def listed_messages(self, request: web.Request) -> web.Response:
         """List the batches, newest first."""
         page, more = self._page(request, "after_id")
-        data = [self._anthropic(request, one) for one in page]
-        return web.json_response({"data": data, "has_more": more, **_ends(data)})
+        return _list([self._anthropic(request, one) for one in page], more)
 
     async def retrieve_messages(self, request: web.Request) -> web.Response:
         """Return a batch, which goes on with every look."""
@@ -320,13 +320,9 @@ def _lines(values: Sequence[Any]) -> str:
     return "".join(json.dumps(value) + "\n" for value in values)
 
 
-def _file(file_id: str, size: int) -> dict[str, Any]:
-    named = {"id": file_id, "object": "file", "bytes": size, "created_at": 0, "filename": "requests.jsonl"}
-    return {**named, "purpose": "batch", "status": "processed"}
-
-
-def _ends(data: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
-    return {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
+def _list(data: Sequence[Mapping[str, Any]], more: bool, **fields: str) -> web.Response:
+    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
+    return web.json_response({**fields, "data": data, "has_more": more, **ends})
 
 
 def _missing() -> web.Response:

@@ -86,7 +86,8 @@ def write_requests(plan: Plan, folder: RunFolder, output: Path) -> list[tuple[Pa
         AisPromptError: the data, a journal or a prompt cannot be read or made.
     """
     files: list[tuple[Path, int]] = []
-    lines = _lines(plan, folder)
+    asked = _distinct_requests(plan, folder)
+    lines = (encode_plain(batch_request(_model(task), key, request)) for key, (task, request) in asked)
     line = next(lines, None)
     while line is not None or not files:
         path = output if not files else output.with_name(f"{output.stem}-{len(files) + 1:05}{output.suffix}")
@@ -142,11 +143,6 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     merge_journals(plan, folder, command)
     found.left = sum(1 for _ in _distinct_requests(plan, folder))
     return found
-
-
-def _lines(plan: Plan, folder: RunFolder) -> Iterator[bytes]:
-    for key, (task, request) in _distinct_requests(plan, folder):
-        yield encode_plain(batch_request(_model(task), key, request))
 
 
 def _distinct_requests(plan: Plan, folder: RunFolder) -> Iterator[tuple[str, tuple[Task, Request]]]:

@@ -6,8 +6,6 @@ from ais_prompt.extension import Extension, VerbEntry
 
 EXTENSION: Final = Extension(
     verbs={
-        "bundle": VerbEntry(
-            "Others", "command:bundle", "Write a static site of several runs.", "documents:BundleDocument"
-        ),
+        "bundle": VerbEntry("Others", "command:bundle", "Write a static site of several runs.", "site:BundleDocument"),
     },
 )

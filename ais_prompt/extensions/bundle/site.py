@@ -7,12 +7,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Final
+from typing import Final, Literal
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.report import runs_page, summary_of, write_report
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, replacing, writing
+from ais_prompt.types import Document
 from ais_prompt.utils import printable
 
 INDEX: Final = "index.html"
@@ -48,6 +49,21 @@ $rows
 </body>
 </html>
 """)
+
+
+class BundleDocument(Document, kw_only=True):
+    """What ``bundle`` prints.
+
+    Attributes:
+        folder: of the site; its first page is ``index.html``.
+        runs: how many runs are in it.
+        bytes: of all its files.
+    """
+
+    kind: Literal["bundle"]
+    folder: str = ""
+    runs: int = 0
+    bytes: int = 0
 
 
 def write_site(folders: Sequence[RunFolder], output: Path) -> int:

@@ -10,7 +10,7 @@ from ais_prompt.extension import Extension, VerbEntry
 EXTENSION: Final = Extension(
     verbs={
         "describe": VerbEntry(
-            "Look", "command:describe", "Describe a part, key, error, file or option.", "documents:DescribeDocument"
+            "Look", "command:describe", "Describe a part, key, error, file or option.", "lookup:DescribeDocument"
         ),
     },
     steps={"foreign_name": "command:advice_on_pattern"},

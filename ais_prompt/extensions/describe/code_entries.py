@@ -345,7 +345,7 @@ def _config_entry(table: KeyTable) -> Entry:
     path = table.where.rpartition(".")[2].partition("[")[0]
     doc = read_docstring(table.struct)
     keys = (
-        Argument(key.name, _without_article(key.kind), key.default_words, doc.items.get(key.field, ""))
+        Argument(key.name, re.sub(r"^(?:an?|the) ", "", key.kind), key.default_words, doc.items.get(key.field, ""))
         for key in keys_of(table.struct).values()
     )
     more = (Argument(name, "dict(...)", "none", meaning) for name, meaning in table.more.items())
@@ -359,10 +359,6 @@ def _config_entry(table: KeyTable) -> Entry:
         usage=table.where,
         also=tuple(dict.fromkeys(name for name in (path, table.where) if name and name != table.title)),
     )
-
-
-def _without_article(kind: str) -> str:
-    return re.sub(r"^(?:an?|the) ", "", kind)
 
 
 def error_entries() -> Iterator[Entry]:

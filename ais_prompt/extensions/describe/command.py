@@ -99,12 +99,9 @@ def _option(option: click.Option) -> Argument:
     assert record is not None
     names = ", ".join([*option.opts, *option.secondary_opts])
     default = option.default if option.show_default and option.default is not None else ""
-    kind = "flag" if option.is_flag else str(option.metavar or _choices(option))
+    choices = "|".join(map(str, option.type.choices)) if isinstance(option.type, click.Choice) else "VALUE"
+    kind = "flag" if option.is_flag else str(option.metavar or choices)
     return Argument(names, kind, str(default), option.help or "")
-
-
-def _choices(option: click.Option) -> str:
-    return "|".join(map(str, option.type.choices)) if isinstance(option.type, click.Choice) else "VALUE"
 
 
 def _print_schema(name: str) -> None:

@@ -6,8 +6,9 @@ import difflib
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, TypedDict
 
+from msgspec import field
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
@@ -25,7 +26,7 @@ from ais_prompt.extensions.describe.code_entries import (
 from ais_prompt.extensions.describe.file_entries import file_entries
 from ais_prompt.parts import key_meaning
 from ais_prompt.steps import first_answer
-from ais_prompt.types import REQUIRED, Argument, Entry
+from ais_prompt.types import REQUIRED, Argument, Document, Entry
 from ais_prompt.utils import listed
 
 _INDENT = "  "
@@ -215,3 +216,37 @@ def _wrapped(text: str, width: int, first: str, rest: str | None = None) -> list
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+class ArgumentEntry(TypedDict):
+    """An argument, key or option: its default as it is written, empty if there is nothing to say."""
+
+    name: str
+    kind: str
+    default: str
+    meaning: str
+
+
+class DescribedEntry(TypedDict):
+    """What the reference says of a name; ``facts`` are further pairs of a title and a text."""
+
+    name: str
+    group: str
+    kind: str
+    summary: str
+    text: str
+    arguments: list[ArgumentEntry]
+    usage: str
+    also: list[str]
+    facts: list[tuple[str, str]]
+
+
+class DescribeDocument(Document, kw_only=True):
+    """What ``describe`` prints.
+
+    Attributes:
+        entries: all things of that name.
+    """
+
+    kind: Literal["describe"]
+    entries: list[DescribedEntry] = field(default_factory=list)

@@ -10,19 +10,19 @@ EXTENSION: Final = Extension(
             "Compare",
             "command:judge_check",
             "Measure a judge against labels of people.",
-            "documents:JudgeCheckDocument",
+            "judge_check:JudgeCheckDocument",
         ),
         "labels": VerbEntry(
-            "Compare", "command:labels", "Count labels of people, and say which help most.", "documents:LabelsDocument"
+            "Compare", "command:labels", "Count labels of people, and say which help most.", "labelled:LabelsDocument"
         ),
     },
     options={
         "view": {
-            "--label": "options:LABEL",
-            "--name": "options:NAME",
-            "--task": "options:TASK",
-            "--draw": "options:DRAW",
-            "--disagreed": "options:DISAGREED",
+            "--label": "command:LABEL",
+            "--name": "command:NAME",
+            "--task": "command:TASK",
+            "--draw": "command:DRAW",
+            "--disagreed": "command:DISAGREED",
         },
     },
     files={

@@ -1,13 +1,28 @@
-"""``aisprompt labels``: what people labelled in a run; ``aisprompt judge-check``: what that says about its judge."""
+"""``aisprompt labels``: what people labelled in a run; ``aisprompt judge-check``: what that says about its judge.
+
+Options of ``aisprompt view`` make the labels.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
+
+DRAWN: Final = 100
+LABEL: Final[Any] = click.option("--label", is_flag=True, help="Label answers of RUN as right or wrong.")
+NAME: Final[Any] = click.option("--name", metavar="NAME", help="With --label: who labels (default: me).")
+TASK: Final[Any] = click.option("--task", metavar="MODEL/DATASET", help="With --label: only answers of this task.")
+DRAW: Final[Any] = click.option(
+    "--draw", type=click.IntRange(min=1), metavar="N", help=f"With --label: so many answers (default: {DRAWN})."
+)
+DISAGREED: Final[Any] = click.option(
+    "--disagreed", is_flag=True, help="With --label: only answers on which judges disagree."
+)
 
 
 @click.command(cls=Verb)
@@ -38,8 +53,7 @@ def labels(
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.labels.label_files import write_label_file
-    from ais_prompt.extensions.labels.labelled import tasks_to_label
-    from ais_prompt.extensions.labels.measured import measure
+    from ais_prompt.extensions.labels.labelled import measure, tasks_to_label
     from ais_prompt.store import locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -65,7 +65,9 @@ def write_label_file(path: Path, labels: Mapping[str, Label]) -> None:
         StoreError: it cannot be written; the file is as before.
     """
     with replacing(path, json=True) as stream:
-        stream.write("".join(f"{_line(one)}\n" for one in labels.values()).encode())
+        stream.write(
+            "".join(f"{json.dumps(msgspec.to_builtins(one), ensure_ascii=False)}\n" for one in labels.values()).encode()
+        )
 
 
 def people_of(folder: RunFolder, model: str, dataset: str) -> dict[str, dict[str, Label]]:
@@ -103,8 +105,3 @@ def known_values(root: Path, model: str, dataset: str) -> tuple[str, Mapping[str
     """
     labels = drawn_labels(people_of(RunFolder(root), model, dataset))
     return (METRIC, {sample: float(label) for sample, label in labels.items()}) if labels else None
-
-
-def _line(one: Label) -> str:
-    values: dict[str, Any] = msgspec.to_builtins(one)
-    return json.dumps(values, ensure_ascii=False)

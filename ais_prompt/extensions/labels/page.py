@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.extensions.labels.command import DRAWN
 from ais_prompt.extensions.labels.label_files import Label, labels_file, people_of, read_label_file, write_label_file
-from ais_prompt.extensions.labels.labelled import AnswerToLabel, choose_answers, tasks_to_label
-from ais_prompt.extensions.labels.options import DRAWN
-from ais_prompt.extensions.labels.statistics import people_agree
+from ais_prompt.extensions.labels.labelled import AnswerToLabel, choose_answers, people_agree, tasks_to_label
 from ais_prompt.report import label_language, page_pieces, text_of_message
 from ais_prompt.store import RunFolder
 

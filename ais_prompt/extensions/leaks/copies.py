@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from ais_prompt.checks import PromptWarning, question_key
-from ais_prompt.extensions.leaks.chance import drawn
 from ais_prompt.extensions.leaks.near_copies import NearCopy, find_near_copies, likeliest
+from ais_prompt.extensions.leaks.words import and_so_on, drawn
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.types import Sample
@@ -50,7 +50,7 @@ def copied_questions(dataset: PlannedDataset, golds_of: GoldsOf) -> Iterator[Pro
         pairs = [f"test row {question} is train row {row}" for question, row in found]
         what = f"{len(found)} of {of} questions are, with words or punctuation changed, among the rows that they may be"
         fix = "compare these rows; if they ask the same, choose other examples or another train_range"
-        yield PromptWarning(f"{what} shown as examples: {_listed(pairs)}", spec.infer.retriever.where, fix)
+        yield PromptWarning(f"{what} shown as examples: {and_so_on(pairs)}", spec.infer.retriever.where, fix)
 
     near = find_near_copies(questions, None, columns, lambda question, row: row < question)
     repeats = copies_beyond_form(near, golds, golds)
@@ -63,7 +63,7 @@ def copied_questions(dataset: PlannedDataset, golds_of: GoldsOf) -> Iterator[Pro
         if others := sum(golds[one.question] != golds[one.row] for one in repeats):
             kinds += f"; {others} with another gold"
         pairs = [f"row {questions[one.question].index} repeats row {questions[one.row].index}" for one in repeats]
-        what = f"{len(repeats)} of {of} questions repeat an earlier one of the test split ({kinds}): {_listed(pairs)}"
+        what = f"{len(repeats)} of {of} questions repeat an earlier one of the test split ({kinds}): {and_so_on(pairs)}"
         fix = "compare these rows; repeats count twice, and the standard error takes them for independent"
         yield PromptWarning(what, spec.reader.where, fix)
 
@@ -97,10 +97,6 @@ def _shown_rows(candidates: Sequence[Collection[int]], rows: int) -> Sequence[in
             return range(rows)
         shown.update(own)
     return sorted(shown)
-
-
-def _listed(pairs: Sequence[str]) -> str:
-    return ", ".join(pairs[:3]) + (", and so on" if len(pairs) > 3 else "")
 
 
 def copies_beyond_form(

@@ -17,7 +17,7 @@ filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data C
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import islice, pairwise
 from typing import Final, TypeAlias
@@ -49,15 +49,6 @@ Words: TypeAlias = tuple[tuple[str, ...], ...]
 
 Fixed: TypeAlias = tuple[tuple[str, ...], ...]
 """The numbers and signs of each column."""
-
-
-def _by_words(rows: Sequence[Words]) -> Mapping[Words, Sequence[int]]:
-    """Return the places of the rows with the same words; rows without any are left out."""
-    equal: defaultdict[Words, list[int]] = defaultdict(list)
-    for place, words in enumerate(rows):
-        if any(words):
-            equal[words].append(place)
-    return equal
 
 
 class NearCopy(Struct, frozen=True):
@@ -97,7 +88,10 @@ def find_near_copies(
     """
     words = [_words(sample, columns) for sample in [*questions, *(rows or [])]]
     first = 0 if rows is None else len(questions)
-    equal = _by_words(words[first:])
+    equal: defaultdict[Words, list[int]] = defaultdict(list)  # words → the places of the rows that have them
+    for place, own in enumerate(words[first:]):
+        if any(own):
+            equal[own].append(place)
     index = _PairIndex(words, first, len(columns))
     found = []
     for place in tracked(range(len(questions)), "looking for near copies", unit="questions"):

@@ -22,10 +22,10 @@ EXTENSION: Final = Extension(
             "Compare",
             "explain.command:explain",
             "Explain why two scores differ, of any tools.",
-            "documents:ExplainDocument",
+            "explain.ladder_table:ExplainDocument",
         ),
         "import": VerbEntry(
-            "Others", "import_command:import_command", "Import a log of another tool.", "documents:ImportDocument"
+            "Others", "import_command:import_command", "Import a log of another tool.", "import_log:ImportDocument"
         ),
     },
     logs={
@@ -35,8 +35,8 @@ EXTENSION: Final = Extension(
         "helm": "helm:FORMAT",
         "every_eval_ever": "every_eval_ever:FORMAT",
         "nemo": "nemo:FORMAT",
-        "tau_bench": "tau_bench:FORMAT",
-        "tau2_bench": "tau2_bench:FORMAT",
+        "tau_bench": "tau_bench:TAU_FORMAT",
+        "tau2_bench": "tau_bench:TAU2_FORMAT",
     },
     exporters={
         "eee": "write_every_eval_ever:write_every_eval_ever",

@@ -19,16 +19,17 @@ from typing import Any, Final
 import yaml
 
 from ais_prompt.errors import ConfigError, DataError, PartError
-from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
-from ais_prompt.extensions.logs.patterns import apply_pattern
+from ais_prompt.extensions.logs.log_files import LogFile, first_of, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
     gold_of,
     messages_of,
     number_of,
+    numbers_of,
     text_and_reasoning,
 )
+from ais_prompt.extensions.logs.rules import apply_pattern
 from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 
 _LARGEST_CONFIG: Final = 1 << 16
@@ -163,16 +164,13 @@ def _answer(
     sample = mapping(review, "sample_score")
     score = mapping(sample, "score")
     output = mapping(prediction, "model_output")
-    choices = output.get("choices") or ()
-    choice = mapping(choices[0]) if choices else {}
+    choice = first_of(output.get("choices"))
     text, reasoning = text_and_reasoning(mapping(choice, "message").get("content"))
     messages = messages_of(prediction.get("messages") or review.get("messages"))
     prompt = messages[:-1] if messages and messages[-1].role == "assistant" else messages
     given = text or (str(output.get("completion") or "") if prediction else score.get("prediction"))
     main = score.get("main_score_name")
-    values = {
-        str(name): number for name, one in mapping(score, "value").items() if (number := number_of(one)) is not None
-    }
+    values = numbers_of(mapping(score, "value"))
     group = sample.get("group_id")
     asked = review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")
     question, choices = _question(pattern, str(asked).removeprefix("**User**:"))  # of a single message in version 1.0

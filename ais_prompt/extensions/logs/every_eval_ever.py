@@ -7,7 +7,6 @@ version 0.3.0. A line has one score, whatever the number of its answers: each of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
@@ -18,13 +17,10 @@ from ais_prompt.extensions.logs.record import (
     gold_of,
     messages_of,
     number_of,
+    numbers_of,
     texts_of,
 )
 from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule, Prompts
-
-
-def _recognizes(file: LogFile) -> bool:
-    return file.has("schema_version", "evaluation_id", "sample_id") or _is_aggregate(file)
 
 
 def _is_aggregate(file: LogFile) -> bool:
@@ -60,12 +56,13 @@ def _task(file: LogFile, key: tuple[str, str, str], starts: Sequence[int], head:
         if isinstance(direction := config.get("lower_is_better"), bool):
             lower.setdefault(name, direction)
     decoding = mapping(results[0], "generation_config", "generation_args") if results else {}
+    metric = next(iter(reported), "score")
     library = mapping(head, "eval_library")
     return LoggedTask(
         tool=str(library.get("name") or "Every Eval Ever"),
         model=key[1],
         dataset=key[2],
-        answers=partial(_answers, file, starts, next(iter(reported), "score"), decoding),
+        answers=lambda: (one for line in file.lines_at(starts) for one in _of_line(line, metric, decoding)),
         where=str(file.path),
         version=str(library.get("version") or ""),
         scorer=key[2],
@@ -75,11 +72,6 @@ def _task(file: LogFile, key: tuple[str, str, str], starts: Sequence[int], head:
         lower_is_better=lower,
         notes=() if head else ("there is no aggregate beside the samples, so the reported scores are unknown",),
     )
-
-
-def _answers(file: LogFile, starts: Sequence[int], metric: str, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
-    for line in file.lines_at(starts):
-        yield from _of_line(line, metric, decoding)
 
 
 def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
@@ -92,7 +84,6 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
         texts, prompt = [messages[-1].content], messages[:-1]
     traces = texts_of(output.get("reasoning_trace"))
     terminal = [one for one in line.get("answer_attribution") or () if mapping(one).get("is_terminal")]
-    score = number_of(mapping(line, "evaluation").get("score"))
     for number, text in enumerate(texts or [None]):
         yield LoggedAnswer(
             id=str(line.get("sample_id")),
@@ -108,9 +99,13 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
             choices=texts_of(asked.get("choices")),
             prompt=prompt,
             extracted=mapping(terminal[-1]).get("extracted_value") if terminal else None,
-            values={} if score is None else {metric: score},
+            values=numbers_of({metric: mapping(line, "evaluation").get("score")}),
             decoding=decoding_of(decoding),
         )
 
 
-FORMAT: Final = of_files("Every Eval Ever", _recognizes, _read)
+FORMAT: Final = of_files(
+    "Every Eval Ever",
+    lambda file: file.has("schema_version", "evaluation_id", "sample_id") or _is_aggregate(file),
+    _read,
+)

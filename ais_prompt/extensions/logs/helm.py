@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.budget import MOST_METRICS
-from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
+from ais_prompt.extensions.logs.log_files import MOST_METRICS, LogFile, first_of, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
@@ -27,10 +26,6 @@ _METRICS: Final = ("exact_match", "quasi_exact_match", "f1_score")
 _ASKED: Final = ("method", "instructions", "input_prefix", "output_prefix", "max_train_instances", "num_train_trials")
 Key = tuple[str, int]
 """Id of an instance, with its perturbation, and the number of the trial."""
-
-
-def _recognizes(file: LogFile) -> bool:
-    return file.has("adapter_spec", "request_states")
 
 
 def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
@@ -106,10 +101,10 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
     labels = {}
     if len(states) > 1:  # each option was measured by a request of its own
         for one in states:
-            number, found = one.get("reference_index"), _first(mapping(one, "result"))
+            number, found = one.get("reference_index"), first_of(mapping(one, "result").get("completions"))
             if isinstance(number, int) and number < len(texts):
                 labels[texts[number]] = {"log_likelihood": number_of(found.get("logprob")) or 0.0}
-    found = _first(result)
+    found = first_of(result.get("completions"))
     text = max(labels, key=lambda label: labels[label]["log_likelihood"]) if labels else found.get("text")
     reason = found.get("finish_reason")
     return LoggedAnswer(
@@ -129,11 +124,6 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
         is_body=True,
         labels=labels,
     )
-
-
-def _first(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    completions = result.get("completions") or ()
-    return mapping(completions[0]) if completions else {}
 
 
 def _by_instance(statistics: Any, metrics: Sequence[str]) -> dict[Key, dict[str, float]]:
@@ -164,4 +154,4 @@ _RULES: Final = [
     LogRule(None, {"type": "LoggedMatchEvaluator", "match": "words"}),
     LogRule(None, {"type": "LoggedMatchEvaluator", "match": "f1"}),
 ]
-FORMAT: Final = of_files("HELM", _recognizes, _read)
+FORMAT: Final = of_files("HELM", lambda file: file.has("adapter_spec", "request_states"), _read)

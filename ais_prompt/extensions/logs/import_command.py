@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ais_prompt.cli.options import brought, given_options, shown_command
 from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer
 from ais_prompt.utils import one_line
-
-if TYPE_CHECKING:
-    from ais_prompt.store import ImportedTask
 
 
 @click.command("import", cls=Verb)
@@ -52,8 +49,12 @@ def import_command(log: Path, config: str | None, work_dir: str | None, debug: b
     width = max(len(one.name) for one in imported.tasks)
     for one in imported.tasks:
         failed = f", {one.failed:,} failed" if one.failed else ""
-        scores = _scores(one) if imported.is_scored else _elsewhere(one)
-        echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores}"))
+        if imported.is_scored:
+            scores = [f"; {score.metric} {score.value:.4g}" for score in one.scores if score.value is not None]
+        else:
+            scores = [f"; {name} {value:g} there" for name, value in one.reported.items()]
+        shown = "".join(scores) or ("; not scored" if imported.is_scored else "")
+        echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{shown}"))
     root = shlex.quote(str(imported.folder.root))
     again = " again" if imported.is_scored else ""
     echo(f"\nRun folder: {root}\nNext:")
@@ -62,12 +63,3 @@ def import_command(log: Path, config: str | None, work_dir: str | None, debug: b
         ("what another run changes", f"aisprompt compare {root} RUN"),
     ):
         echo(hanging(f"  {what:<31} ", command, breaks=False))
-
-
-def _scores(task: ImportedTask) -> str:
-    known = "".join(f"; {score.metric} {score.value:.4g}" for score in task.scores if score.value is not None)
-    return known or "; not scored"
-
-
-def _elsewhere(task: ImportedTask) -> str:
-    return "".join(f"; {name} {value:g} there" for name, value in task.reported.items())

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
+from msgspec import field
 from msgspec.structs import replace
 
 from ais_prompt.config import DEFAULT_WORK_DIR, LoadedConfig, Options, expand
@@ -23,8 +24,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import all_of, import_object
 from ais_prompt.extensions.logs.log_files import LogReading
 from ais_prompt.extensions.logs.record import as_written_by
-from ais_prompt.extensions.logs.rules import RuleSearch
-from ais_prompt.extensions.logs.samples import SeenAnswers, read_samples
+from ais_prompt.extensions.logs.samples import RuleSearch, SeenAnswers, read_samples
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
 from ais_prompt.parts import installed_extensions
 from ais_prompt.plan import Plan, read_spec, record_of
@@ -40,7 +40,7 @@ from ais_prompt.store import (
     prediction_sorter,
     write_results,
 )
-from ais_prompt.types import ELSEWHERE, LOG, LoggedTask, LogRule, SampleScore, Score, TaskFacts
+from ais_prompt.types import ELSEWHERE, LOG, Document, LoggedTask, LogRule, SampleScore, Score, TaskFacts
 from ais_prompt.utils import counted, listed
 
 _DEEPEST: Final = 50
@@ -69,6 +69,30 @@ class LogTask(ImportedTask, frozen=True, kw_only=True):
     tool: str
     notes: Sequence[str]
     config: Mapping[str, Any]
+
+
+class ImportedTaskEntry(TypedDict):
+    """One task of a log: numbers of samples, and metric → score in the log, as the other tool reports it."""
+
+    name: str
+    samples: int
+    failed: int
+    scores: dict[str, float]
+
+
+class ImportDocument(Document, kw_only=True):
+    """What ``import`` prints.
+
+    Attributes:
+        folder: the run folder.
+        tasks: what is in it.
+        notes: what a reader must know.
+    """
+
+    kind: Literal["import"]
+    folder: str | None = None
+    tasks: list[ImportedTaskEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def import_log(path: Path, options: Options, command: str) -> ImportedLog:

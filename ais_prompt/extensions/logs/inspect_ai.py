@@ -13,14 +13,14 @@ from functools import partial
 from statistics import median, mode
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.budget import LogBudget
-from ais_prompt.extensions.logs.log_files import Archive, LogFile, mapping, of_files
+from ais_prompt.extensions.logs.log_files import Archive, LogBudget, LogFile, first_of, grouped, mapping, of_files
 from ais_prompt.extensions.logs.record import (
     completion_of,
     decoding_of,
     gold_of,
     messages_of,
     number_of,
+    numbers_of,
     text_and_reasoning,
     texts_of,
 )
@@ -64,20 +64,14 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
 def _members(archive: Archive) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of an archive; the epochs of a sample follow each other."""
     found = [match for name in archive.names if (match := _EPOCH.fullmatch(name))]
-    order: dict[str, int] = {}
-    for match in found:
-        order.setdefault(match[1], len(order))
-    for match in sorted(found, key=lambda match: (order[match[1]], int(match[2]))):
+    for match in grouped(found, lambda match: match[1], lambda match: int(match[2])):
         yield mapping(archive.read(match[0]))
 
 
 def _samples(head: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a log in JSON; the epochs of a sample follow each other."""
     samples = [one for one in head.get("samples") or () if isinstance(one, Mapping)]
-    order: dict[str, int] = {}
-    for one in samples:
-        order.setdefault(str(one.get("id")), len(order))
-    yield from sorted(samples, key=lambda one: (order[str(one.get("id"))], one.get("epoch") or 1))
+    yield from grouped(samples, lambda one: str(one.get("id")), lambda one: one.get("epoch") or 1)
 
 
 def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[str]) -> LoggedTask:
@@ -85,14 +79,11 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
     model = str(spec.get("model", "unknown"))
     scores = [one for one in mapping(head, "results").get("scores") or () if isinstance(one, Mapping)]
     main = scores[0] if scores else {}
-    reported = {
-        name: value
-        for name, one in mapping(main, "metrics").items()
-        if (value := number_of(mapping(one).get("value"))) is not None
-    }
+    reported = numbers_of({name: mapping(one).get("value") for name, one in mapping(main, "metrics").items()})
     metric = next((name for name in reported if not name.endswith(_NOT_MAIN)), "")
     scorer = str(main.get("scorer") or main.get("name") or "")
-    options = _options(spec, scorer)
+    named = (mapping(one, "options") for one in spec.get("scorers") or () if mapping(one).get("name") == scorer)
+    options = next(named, {})
     reducer, unknown = _reducer(mapping(spec, "config"), main)
     notes = (*notes, *unknown)
     error = mapping(head, "error").get("message")
@@ -147,30 +138,24 @@ def _reducer(config: Mapping[str, Any], main: Mapping[str, Any]) -> tuple[Reduce
     return None, [f"epochs are reduced by {name}, which is not known here: scores are means over the epochs"]
 
 
-def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
-    for one in spec.get("scorers") or ():
-        if mapping(one).get("name") == scorer:
-            return mapping(one, "options")
-    return {}
-
-
 def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: LogBudget) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
     spend = partial(budget.spend, where=f"sample {sample.get('id')!s:.100}")
-    texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"), spend)
+    texts = mapping(sample, "attachments") or mapping(transcript, "content")
+    resolved = partial(_resolved, texts=texts, spend=spend)
     # The calls of the model that is evaluated, without those of models that grade.
     found = sample.get("events") or transcript.get("events") or ()
     events = [one for one in found if isinstance(one, Mapping) and one.get("event") == "model"]
     events = [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
-    event: Mapping[str, Any] = texts.resolved({**events[-1], "output": None}) if events else {}
-    messages = texts.resolved(_input_of(event, sample, spend))
-    sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
+    event: Mapping[str, Any] = resolved({**events[-1], "output": None}) if events else {}
+    messages = resolved(_input_of(event, sample, spend))
+    sample = resolved({name: value for name, value in sample.items() if name not in _LONG})
     output = mapping(sample, "output")
-    choices = output.get("choices") or ()
-    first = mapping(choices[0]) if choices else {}
+    first = first_of(output.get("choices"))
     text, reasoning = text_and_reasoning(mapping(first, "message").get("content"))
     messages = messages or _before_answer(sample.get("messages"))
     asked = sample.get("input")
+    users = [one.content for one in messages_of(asked) if one.role == "user"]
     scores = mapping(sample, "scores") or ({scorer or "score": sample["score"]} if sample.get("score") else {})
     body = mapping(event, "call").get("request")
     return LoggedAnswer(
@@ -184,7 +169,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, bud
             error=sample.get("error") or output.get("error"),
         ),
         gold=gold_of(sample.get("target")),
-        question=asked if isinstance(asked, str) else _last_user(asked),
+        question=asked if isinstance(asked, str) else str(users[-1]) if users else "",
         choices=texts_of(sample.get("choices")),
         prompt=messages_of(messages) or (asked if isinstance(asked, str) else messages_of(asked)),
         extracted=mapping(scores, scorer).get("answer"),
@@ -228,30 +213,18 @@ def _before_answer(messages: Any) -> list[Any]:
     return found
 
 
-def _last_user(messages: Any) -> str:
-    users = [one.content for one in messages_of(messages) if one.role == "user"]
-    return str(users[-1]) if users else ""
-
-
-class _Attachments:
-    """Replace ``attachment://<hash>`` by the text. One that is missing stays as it is."""
-
-    def __init__(self, texts: Mapping[str, Any], spend: Callable[[int], None]) -> None:
-        self._texts = texts
-        self._spend = spend
-
-    def resolved(self, value: Any) -> Any:
-        """Return a value with the texts of its attachments."""
-        if isinstance(value, str):
-            text = self._texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
-            self._spend(len(text) if isinstance(text, str) else 0)
-            return text
-        self._spend(_VALUE)
-        if isinstance(value, list):
-            return [self.resolved(one) for one in value]
-        if isinstance(value, dict):
-            return {key: self.resolved(one) for key, one in value.items()}
-        return value
+def _resolved(value: Any, texts: Mapping[str, Any], spend: Callable[[int], None]) -> Any:
+    """Return a value with the text in place of each ``attachment://<hash>``. One that is missing stays as it is."""
+    if isinstance(value, str):
+        text = texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
+        spend(len(text) if isinstance(text, str) else 0)
+        return text
+    spend(_VALUE)
+    if isinstance(value, list):
+        return [_resolved(one, texts, spend) for one in value]
+    if isinstance(value, dict):
+        return {key: _resolved(one, texts, spend) for key, one in value.items()}
+    return value
 
 
 def _rules(scorer: str, options: Mapping[str, Any]) -> list[LogRule]:

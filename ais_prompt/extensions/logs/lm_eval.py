@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from ais_prompt.extensions.logs.record import (
     decoding_of,
     messages_of,
     number_of,
+    numbers_of,
 )
 from ais_prompt.types import ChatMessage, LoggedAnswer, LoggedTask, LogRule, PartConfig
 from ais_prompt.utils import decode
@@ -94,7 +94,7 @@ def _task(
         tool="lm-evaluation-harness",
         model=str(model),
         dataset=f"{name}-{chosen}" if several else name,
-        answers=partial(_answers, file, starts, config),
+        answers=lambda: (answer for line in file.lines_at(starts) for answer in _of_line(line, config)),
         where=str(file.path),
         version=str(head.get("lm_eval_version") or ""),
         scorer=chosen,
@@ -111,17 +111,10 @@ def _task(
     )
 
 
-def _answers(file: LogFile, starts: Sequence[int], config: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
-    for line in file.lines_at(starts):
-        yield from _of_line(line, config)
-
-
 def _of_line(line: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
     requests = _requests(line.get("arguments"))
     doc = mapping(line, "doc")
-    values = {
-        str(name): number for name in line.get("metrics") or () if (number := number_of(line.get(name))) is not None
-    }
+    values = numbers_of({name: line.get(name) for name in line.get("metrics") or ()})
     first, options = requests[0] if requests else ("", None)
     choices = given if isinstance(given := doc.get("choices"), list) else []
     asked = LoggedAnswer(

@@ -1,6 +1,10 @@
 """Files of a log, which may come from anybody: they are bounded, links out of the log are refused, nothing is executed.
 
 A file is recognized by the keys of its first object. Its name is never asked.
+
+A file says little about what it makes of a machine: references repeat a text, a pattern goes on for hours, empty lists
+take 30 times their bytes. So a log has one budget for all of its files, in proportion to their size. Each reader spends
+it where it makes something, and reads each part of a file a few times at most.
 """
 
 from __future__ import annotations
@@ -8,20 +12,21 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, LogBudget
 from ais_prompt.store import LogFormat, reading
 from ais_prompt.types import LoggedTask
 from ais_prompt.utils import check_values, decode, open_regular
 
+T = TypeVar("T")
 LARGEST: Final = 1 << 28
 """Most bytes of a JSON file that is read at once."""
 LONGEST_LINE: Final = 1 << 26
@@ -32,6 +37,47 @@ _HEAD: Final = 1 << 18
 _ZIP: Final = b"PK\x03\x04"
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]:]', re.DOTALL)
 """A text or a mark of JSON. A text without an end is one too, so that its end is looked for once."""
+
+TIMES_ITS_SIZE: Final = 300
+"""Most bytes that are made of each byte of a log: logs are text, which is compressed to a twentieth."""
+LEAST_BYTES: Final = 1 << 24
+SECONDS: Final = 10.0
+SECONDS_PER_MEGABYTE: Final = 10.0
+"""Most processor time, beside `SECONDS`. A thousand answers, about a megabyte, take one second."""
+MOST_METRICS: Final = 100
+"""Most metrics of a task: each is averaged by itself."""
+OTHER_FILE: Final = "copy the log again, or name another file"
+
+
+class LogBudget:
+    """What is left for one log."""
+
+    def __init__(self) -> None:
+        self._bytes, self._seconds = LEAST_BYTES, SECONDS
+        self._begun = time.process_time()
+
+    def add(self, size: int) -> None:
+        """Count a file of the log, with its size in bytes."""
+        self._bytes += TIMES_ITS_SIZE * size
+        self._seconds += SECONDS_PER_MEGABYTE * size / 1e6
+
+    def spend(self, size: int, where: str) -> None:
+        """Count what was made of the log.
+
+        Args:
+            size: bytes, or characters.
+            where: the place in the log, for errors.
+
+        Raises:
+            DataError: it is more than the log is worth.
+        """
+        self._bytes -= size
+        if self._bytes < 0:
+            what = f"it is no log: it makes more than {TIMES_ITS_SIZE} times its size"
+            raise DataError(what, where=where, fix=OTHER_FILE)
+        if time.process_time() - self._begun > self._seconds:
+            what = f"reading it takes more than {self._seconds:.0f} s of processor time"
+            raise DataError(what, where=where, fix=OTHER_FILE)
 
 
 class LogFile(Struct, frozen=True, dict=True):
@@ -67,7 +113,7 @@ class LogFile(Struct, frozen=True, dict=True):
         with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             content = stream.read(LARGEST + 1)
             _check_size(len(content), LARGEST, str(self.path))
-            return self._parsed(content, str(self.path))
+            return _parsed(content, str(self.path), self.log.budget)
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield where each object of a JSONL file begins, in bytes, and the object.
@@ -81,19 +127,16 @@ class LogFile(Struct, frozen=True, dict=True):
                 where = f"{self.path}:{number}"
                 _check_size(len(line), LONGEST_LINE, where)
                 if line.strip():
-                    yield start, as_object(self._parsed(line, where), where)
+                    yield start, as_object(_parsed(line, where, self.log.budget), where)
                 start += len(line)
 
     def lines_at(self, starts: Iterable[int]) -> Iterator[dict[str, Any]]:
         """Yield the objects of `lines` that begin at some places."""
+        where = str(self.path)
         with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             for start in starts:
                 stream.seek(start)
-                yield as_object(self._parsed(stream.readline(LONGEST_LINE), str(self.path)), str(self.path))
-
-    def _parsed(self, content: bytes, where: str) -> Any:
-        self.log.budget.spend(len(content), where)
-        return _parsed(content, where)
+                yield as_object(_parsed(stream.readline(LONGEST_LINE), where, self.log.budget), where)
 
 
 class Archive:
@@ -133,8 +176,7 @@ class Archive:
         except Exception as error:  # as above; zlib, zstd and zipfile have errors of their own
             raise DataError(f"the archive cannot be read: {error}", where=where, fix=OTHER_FILE) from None
         _check_size(len(content), LONGEST_LINE, where)
-        self._budget.spend(len(content), where)
-        return _parsed(content, where)
+        return _parsed(content, where, self._budget)
 
 
 class LogReading:
@@ -219,6 +261,20 @@ def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def first_of(values: Any) -> Mapping[str, Any]:
+    """Return the first object of a list; an empty one if there is none."""
+    return mapping(values[0]) if values else {}
+
+
+def grouped(items: Sequence[T], group: Callable[[T], Any], place: Callable[[T], int]) -> list[T]:
+    """Return items so that those of a group follow each other, in the order of their places.
+
+    The groups are in the order of their first items.
+    """
+    order = {name: number for number, name in enumerate(dict.fromkeys(map(group, items)))}
+    return sorted(items, key=lambda one: (order[group(one)], place(one)))
+
+
 def _walked(folder: Path) -> Iterator[Path]:
     root = folder.resolve()
     count = 0
@@ -268,7 +324,8 @@ def _check_size(size: int, most: int, where: str) -> None:
         raise DataError(f"it is too large: more than {most:,} bytes", where=where, fix=OTHER_FILE)
 
 
-def _parsed(content: bytes, where: str) -> Any:
+def _parsed(content: bytes, where: str, budget: LogBudget) -> Any:
+    budget.spend(len(content), where)
     check_values(content, where)
     try:
         return decode(content.decode("utf-8-sig"))

@@ -6,58 +6,47 @@ real run was at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
-from ais_prompt.extensions.logs.record import (
-    completion_of,
-    gold_of,
-    number_of,
-)
+from ais_prompt.extensions.logs.log_files import LogFile, grouped, mapping, of_files
+from ais_prompt.extensions.logs.record import completion_of, gold_of, numbers_of
 from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 
 
-def _recognizes(file: LogFile) -> bool:
-    return file.has("problem_idx", "reward")
-
-
-def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
-    for file in files:
-        yield LoggedTask(
-            tool="NeMo Evaluator",
-            model="unknown",
-            dataset=file.path.parent.name,
-            answers=partial(_answers, file),
-            where=str(file.path),
-            scorer="reward",
-            rules=[LogRule(None, {"type": "LoggedMatchEvaluator"})],
-            extracts=True,
-            notes=("the log does not name the model, the prompts and the decoding",),
-        )
+def _task(file: LogFile) -> LoggedTask:
+    return LoggedTask(
+        tool="NeMo Evaluator",
+        model="unknown",
+        dataset=file.path.parent.name,
+        answers=lambda: _answers(file),
+        where=str(file.path),
+        scorer="reward",
+        rules=[LogRule(None, {"type": "LoggedMatchEvaluator"})],
+        extracts=True,
+        notes=("the log does not name the model, the prompts and the decoding",),
+    )
 
 
 def _answers(file: LogFile) -> Iterator[LoggedAnswer]:
     """Yield the answers in the order of the problems; the repeats of a problem follow each other."""
-    places = [((line.get("problem_idx"), line.get("repeat") or 0), start) for start, line in file.lines()]
-    order: dict[Any, int] = {}
-    for (problem, _), _ in places:
-        order.setdefault(problem, len(order))
-    ordered = sorted(places, key=lambda place: (order[place[0][0]], place[0][1]))
-    yield from map(_answer, file.lines_at(start for _, start in ordered))
+    places = [(line.get("problem_idx"), line.get("repeat") or 0, start) for start, line in file.lines()]
+    ordered = grouped(places, lambda place: place[0], lambda place: place[1])
+    yield from map(_answer, file.lines_at(start for _, _, start in ordered))
 
 
 def _answer(line: Mapping[str, Any]) -> LoggedAnswer:
-    text, reward = line.get("model_response"), number_of(line.get("reward"))
+    text = line.get("model_response")
     return LoggedAnswer(
         id=str(line.get("problem_idx")),
         completion=completion_of(text if isinstance(text, str) else None),
         gold=gold_of(line.get("expected_answer")),
         question=str(mapping(line, "metadata").get("question") or ""),
         extracted=line.get("extracted_answer"),
-        values={} if reward is None else {"reward": reward},
+        values=numbers_of({"reward": line.get("reward")}),
     )
 
 
-FORMAT: Final = of_files("NeMo Evaluator", _recognizes, _read)
+FORMAT: Final = of_files(
+    "NeMo Evaluator", lambda file: file.has("problem_idx", "reward"), lambda files: map(_task, files)
+)

@@ -87,11 +87,11 @@ def completion_of(
 
 def messages_of(messages: Any) -> tuple[ChatMessage, ...]:
     """Return messages in any tool's form as ours; parts that are no text are named."""
-    found = []
-    for message in messages if isinstance(messages, list | tuple) else ():
-        if isinstance(message, Mapping) and isinstance(message.get("role"), str):
-            found.append(ChatMessage(message["role"], text_and_reasoning(message.get("content"))[0]))
-    return tuple(found)
+    return tuple(
+        ChatMessage(message["role"], text_and_reasoning(message.get("content"))[0])
+        for message in (messages if isinstance(messages, list | tuple) else ())
+        if isinstance(message, Mapping) and isinstance(message.get("role"), str)
+    )
 
 
 def text_and_reasoning(content: Any) -> tuple[str, str]:
@@ -127,6 +127,11 @@ def number_of(value: Any) -> float | None:
     return number if abs(number) <= _LARGEST_NUMBER else None
 
 
+def numbers_of(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the scores that are numbers, as `number_of` returns them."""
+    return {str(name): number for name, value in values.items() if (number := number_of(value)) is not None}
+
+
 def gold_of(value: Any) -> Any:
     """Return a right answer as a text, several as a list of texts; None if there is none."""
     texts = texts_of(value)
@@ -135,7 +140,7 @@ def gold_of(value: Any) -> Any:
 
 def texts_of(value: Any) -> list[str]:
     """Return the texts of a list, or of a single text."""
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value is not None else []
+    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)] if value is not None else []
 
 
 _LARGEST_NUMBER: Final = 1e100

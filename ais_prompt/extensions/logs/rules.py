@@ -1,43 +1,34 @@
-"""Rules by which other tools read and compare answers, and the search for the rule of a log.
-
-A log names its rule at best. It is taken as known only if our counterpart gives the log's own verdicts.
+"""Rules by which other tools read and compare answers.
 
 Sources: ``lm_eval/filters/extraction.py`` and ``lm_eval/api/metrics.py`` (``exact_match``) of lm-evaluation-harness,
 ``inspect_ai/scorer/_match.py``, ``_common.py``, ``_choice.py`` and ``inspect_ai/solver/_multiple_choice.py`` of
 inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of HELM,
 ``evalscope/metrics/math/parser.py`` and ``evalscope/utils/multi_choices.py`` (version 1.14) of evalscope.
+
+Regular expressions of a log may come from anybody: their time and memory are bounded. The package ``regex`` has a time
+limit. It reads patterns as ``re`` does, but for ``(…){e}`` and ``[[:alpha:]]``.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import string
-import time
-from collections.abc import Sequence
-from functools import cache, partial
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import regex
 
-from ais_prompt.errors import AisPromptError, PartError
-from ais_prompt.evaluators import Evaluator, MathProcess, MeanEvaluator, golds_of, letters_of
-from ais_prompt.extensions.logs.patterns import apply_pattern, compiled
-from ais_prompt.extensions.logs.record import columns_of
+from ais_prompt.errors import ConfigError, PartError
+from ais_prompt.evaluators import MathProcess, MeanEvaluator, golds_of, letters_of
 from ais_prompt.metrics import exact_match, token_f1
-from ais_prompt.plan import build_evaluator, build_postprocessor, read_answer
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
-from ais_prompt.types import EvalSpec, Extraction, LoggedAnswer, LogRule, PartConfig, PartSpec
+from ais_prompt.types import Extraction
 from ais_prompt.utils import require_installed
 
-AGREEMENT: Final = 0.99
-"""Share of a log's verdicts that a rule must give."""
-LEAST_ANSWERS: Final = 20
-"""Fewest answers by which a rule that the log does not name is found."""
 MOST_MATH_SECONDS: Final = 10.0
 """Most seconds in which math-verify reads an answer."""
-RULE_SECONDS: Final = 5.0
-"""Most seconds of one rule on a log, beside `SECONDS_PER_ANSWER`."""
-SECONDS_PER_ANSWER: Final = 0.1
 Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1", "letters"]
 
 _ENDS: Final = string.whitespace + string.punctuation
@@ -61,21 +52,17 @@ _LABELS: Final = (
 _LABEL_WORD: Final = re.compile(r"[A-Za-z\d]+")
 _ALL_PUNCTUATION: Final = regex.compile(r"\p{P}")
 _NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
-_GENERAL: Final = (
-    LogRule(None, {"type": "LoggedMatchEvaluator"}),
-    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "any", "ignore_case": True}),
-    LogRule(
-        {"type": "logged_regex", "pattern": r"(?i)answer\s*(?:is)?\s*[:：]?\s*\(?([A-Z])\b", "which": -1},
-        {"type": "LoggedMatchEvaluator", "ignore_case": True},
-    ),
-    LogRule(
-        {"type": "logged_regex", "pattern": r"-?\d[\d,]*(?:\.\d+)?", "which": -1},
-        {"type": "LoggedMatchEvaluator", "numeric": True},
-    ),
-    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "words"}),
-    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "f1"}),
-)
-"""Rules of many tools, for logs that name none."""
+
+MOST_SECONDS: Final = 1.0
+"""Most processor time of a pattern on one answer."""
+MOST_REPEATS: Final = 100_000
+"""Highest product of the counts of a pattern, such as 1,000 for ``(a{10}){100}``: ``regex`` writes repeats out."""
+LONGEST_PATTERN: Final = 10_000
+"""Most characters of a pattern."""
+MOST_SETS: Final = 200
+"""Most sets such as ``[a-z]``: without case Python looks at each character of each, before any time limit."""
+
+Found = TypeVar("Found")
 
 
 @POSTPROCESSORS.register_module()
@@ -309,103 +296,6 @@ class LoggedMatchEvaluator(MeanEvaluator):
         return text.strip() if self.strip else text
 
 
-class RuleSearch:
-    """Find the rule that gives the verdicts of a log, while its answers are read.
-
-    Args:
-        rules: those that the log names.
-        extracts: whether the log has extracted answers, which the rule must extract too.
-
-    Attributes:
-        answers: number of answers with a verdict.
-        fault: why a rule that the log names cannot be computed; empty if it can.
-    """
-
-    def __init__(self, rules: Sequence[LogRule], *, extracts: bool) -> None:
-        self._extracts = extracts
-        self._named = len(rules)
-        self._rules = [*rules, *(rule for rule in _GENERAL if rule not in rules)]
-        self._parts = [_built(rule) for rule in self._rules]
-        self._agreed = [0] * len(self._rules)
-        self._spent = [(0.0, 0.0)] * len(self._rules)  # seconds of each: processor time of this process, and all time
-        self.answers = 0
-        self.fault = ""
-
-    def add(self, answer: LoggedAnswer) -> None:
-        """Score an answer of the log by every rule."""
-        if answer.completion.failure is not None or not answer.values or answer.gold is None:
-            return
-        self.answers += 1
-        value = next(iter(answer.values.values()))
-        for number, parts in enumerate(self._parts):
-            if parts is not None and (self._agreed[number] + 5) * 2 > self.answers:  # a rule that is far off is not it
-                begun = time.process_time(), time.perf_counter()
-                try:
-                    self._agreed[number] += self._gives(parts, answer, value)
-                    self._count_time(number, *begun)
-                except PartError as error:
-                    self._parts[number] = None
-                    self.fault = error.what if number < self._named else self.fault
-
-    def _count_time(self, number: int, begun: float, begun_waiting: float) -> None:
-        """Count the time of a rule on one answer. Mathematics are read in a process that takes a while to start.
-
-        Raises:
-            PartError: the rule has taken too long on all answers so far.
-        """
-        spent, waited = self._spent[number]
-        spent, waited = spent + time.process_time() - begun, waited + time.perf_counter() - begun_waiting
-        self._spent[number] = spent, waited
-        allowed = RULE_SECONDS + SECONDS_PER_ANSWER * self.answers
-        if spent > allowed or waited > 10 * allowed:
-            what = "the rule of the tool takes too long on these answers"
-            raise PartError(what, fix="score them by a rule of this program: aisprompt score RUN --config CONFIG")
-
-    def found(self) -> LogRule | None:
-        """Return the first rule that agrees; None if the tool has a rule of its own."""
-        for number, rule in enumerate(self._rules):
-            enough = self.answers >= (1 if number < self._named else LEAST_ANSWERS)
-            if enough and self._parts[number] is not None and self._agreed[number] >= AGREEMENT * self.answers:
-                return rule
-        return None
-
-    def _gives(self, parts: tuple[Any, Evaluator], answer: LoggedAnswer, value: float) -> bool:
-        """Return whether a rule extracts the same from an answer, and gives it the same value.
-
-        Raises:
-            PartError: the rule cannot be computed.
-        """
-        postprocessor, evaluator = parts
-        try:
-            extracted = read_answer(postprocessor, answer.completion.text, columns_of(answer))
-            found = evaluator.score(extracted, answer.gold) if extracted not in (None, "") else {"": 0.0}
-        except PartError:
-            raise
-        except AisPromptError:
-            return False
-        if self._extracts and (extracted or "") != str(answer.extracted or "").strip():
-            return False
-        return abs(next(iter(found.values())) - value) < 1e-9
-
-
-def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
-    """Return the parts of a rule; None if they cannot be built, as with a pattern that Python does not know."""
-    reading = rule.postprocessor
-    try:
-        if reading is not None:
-            for pattern in (reading.get("pattern", ""), *reading.get("ignore", ())):
-                compiled(str(pattern))
-        evaluator = build_evaluator(EvalSpec(evaluator=_spec(rule.evaluator)))
-    except AisPromptError:
-        return None
-    assert evaluator is not None
-    return build_postprocessor(_spec(reading) if reading is not None else None), evaluator
-
-
-def _spec(part: PartConfig) -> PartSpec:
-    return PartSpec(part["type"], {name: value for name, value in part.items() if name != "type"})
-
-
 def _without(patterns: Sequence[str], text: str) -> str:
     """Return a text without the matches of the patterns, one pattern after the other."""
     for pattern in patterns:
@@ -426,3 +316,40 @@ def _number(text: str) -> float | None:
         return float(_NO_NUMBER.sub("", text).rstrip("."))
     except ValueError:
         return None
+
+
+def apply_pattern(pattern: str, use: Callable[[Any, float], Found]) -> Found:
+    """Return what ``use`` makes of a compiled pattern and the time limit in seconds.
+
+    Raises:
+        ConfigError: it is no regular expression, or too large.
+        PartError: it took too long.
+    """
+    try:
+        return use(compiled(pattern), MOST_SECONDS)
+    except TimeoutError:
+        why = f"the pattern {pattern[:200]!r} takes more than {MOST_SECONDS:g} s on an answer"
+        fix = "score by a rule of your own: aisprompt score RUN --config CONFIG"
+        raise PartError(f"the rule of the tool cannot be computed: {why}", fix=fix) from None
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> Any:
+    """Return a pattern of the package ``regex``.
+
+    Raises:
+        ConfigError: it is no regular expression of Python, or too large.
+    """
+    try:
+        if len(pattern) > LONGEST_PATTERN:
+            raise OverflowError(f"it has more than {LONGEST_PATTERN:,} characters")
+        if pattern.count("[") > MOST_SETS:
+            raise OverflowError(f"it has more than {MOST_SETS} sets")
+        re.compile(pattern)
+        counts = (re.findall("[0-9]+", found) for found in re.findall(r"\{([0-9,\s]+)", pattern))
+        if math.prod(max(map(int, found), default=1) or 1 for found in counts) > MOST_REPEATS:
+            raise OverflowError(f"it repeats more than {MOST_REPEATS:,} times")
+        return regex.compile(pattern)
+    except (re.error, regex.error, RecursionError, OverflowError, ValueError) as error:
+        what = f"the regular expression {pattern[:200]!r} cannot be used: {error}"
+        raise ConfigError(what, fix="correct or shorten it") from None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+from ais_prompt.extensions.logs.record import texts_of
 from ais_prompt.report import StoredResults, StoredSample, StoredTask, text_of_message
 from ais_prompt.store import replacing, safe_name
 from ais_prompt.types import Completion, Score
@@ -132,7 +133,7 @@ def _lines(task: StoredTask, identity: str) -> Iterator[dict[str, Any]]:
         if sample.score is None or sample.status == "failed" or main.metric not in sample.score.values:
             continue
         value = sample.score.values[main.metric]
-        gold = _texts(sample.score.gold)
+        gold = texts_of(sample.score.gold)
         question = sample.question()
         yield {
             "schema_version": VERSION,
@@ -162,7 +163,7 @@ def _exchange(sample: StoredSample, question: str, gold: list[str]) -> dict[str,
     # The prompts of several turns, not one prompt or its messages.
     several = len(completions) > 1 and isinstance(prompts, tuple) and isinstance(next(iter(prompts), None), str | tuple)
     asked = {"raw": question, "formatted": question, "reference": gold}
-    extracted = "; ".join(_texts(sample.score.extracted if sample.score else None))
+    extracted = "; ".join(texts_of(sample.score.extracted if sample.score else None))
     source = "messages[turn_idx].content" if several else "output.raw"
     messages = sample.messages()
     last = len(messages) if several else 0
@@ -227,9 +228,3 @@ def _developer(task: StoredTask) -> str:
 
 def _model(task: StoredTask) -> str:
     return task.model_name.rstrip("/").rpartition("/")[2] or task.model
-
-
-def _texts(value: Any) -> list[str]:
-    if value is None:
-        return []
-    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]

@@ -7,7 +7,7 @@ https://github.com/EleutherAI/lm-evaluation-harness, version 0.4.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ def write_lm_eval(run: StoredResults, folder: Path) -> list[Path]:
             path = place / f"samples_{safe_name(task.dataset)}_{time}.jsonl"
             seen = []
             with replacing(path, json=True) as stream:
-                for line in _lines(task):
+                for line in (_line(sample) for sample in task.samples() if sample.status != "failed"):
                     seen.append(line["doc_hash"] + line["prompt_hash"] + line["target_hash"])
                     stream.write(encode_finite(line))
             hashes[task.dataset] = text_digest("".join(seen), _HASH_LENGTH)
@@ -61,7 +61,9 @@ def _results(run: StoredResults, tasks: Sequence[StoredTask]) -> dict[str, Any]:
         "configs": {task.dataset: {"task": task.dataset, "metadata": {"version": 0}} for task in tasks},
         "versions": {task.dataset: 0 for task in tasks},
         "n-shot": {task.dataset: _shots(task) for task in tasks},
-        "higher_is_better": {task.dataset: _directions(task) for task in tasks},
+        "higher_is_better": {
+            task.dataset: {score.metric: not score.lower_is_better for score in task.scores} for task in tasks
+        },
         "n-samples": {
             task.dataset: {"original": task.facts.of or task.facts.samples, "effective": task.facts.samples}
             for task in tasks
@@ -78,11 +80,6 @@ def _results(run: StoredResults, tasks: Sequence[StoredTask]) -> dict[str, Any]:
     }
 
 
-def _directions(task: StoredTask) -> dict[str, bool]:
-    """Return metric → whether a higher value is better."""
-    return {score.metric: not score.lower_is_better for score in task.scores}
-
-
 def _metrics(task: StoredTask) -> dict[str, Any]:
     values: dict[str, Any] = {"alias": task.dataset}
     for score in task.scores:
@@ -95,12 +92,6 @@ def _shots(task: StoredTask) -> int:
     """Return the number of shots of the first question."""
     first = next(task.samples(), None)
     return first.prediction.shots_used if first else 0
-
-
-def _lines(task: StoredTask) -> Iterator[dict[str, Any]]:
-    for sample in task.samples():
-        if sample.status != "failed":
-            yield _line(sample)
 
 
 def _line(sample: StoredSample) -> dict[str, Any]:

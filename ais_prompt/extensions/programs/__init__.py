@@ -28,7 +28,7 @@ EXTENSION: Final = Extension(
     moved={
         "ais_prompt.evaluators.code": "",
         "ais_prompt.inferencers.agent": "agent",
-        "ais_prompt.inferencers.react": "react",
+        "ais_prompt.inferencers.react": "agent",
         "ais_prompt.sandbox": "sandbox",
     },
 )

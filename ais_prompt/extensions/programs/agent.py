@@ -1,19 +1,24 @@
-"""Let a model run programs on its way to an answer, in several turns (`AgentInferencer`)."""
+"""Let a model run programs on its way to an answer, in several turns (`AgentInferencer`), by the ReAct protocol.
+
+Source: Yao et al. 2022, "ReAct: Synergizing Reasoning and Acting in Language Models". Marks, the rules for reading an
+answer and the messages about answers without a usable tool are those of lagent 0.1.2 (Apache-2.0,
+https://github.com/InternLM/lagent), with which OpenCompass builds its agents.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, Literal
 
-from msgspec import json
+from msgspec import Struct, json
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, SandboxError
-from ais_prompt.extensions.programs.react import CALL_PROTOCOL, FORCE_STOP, MARKS, ReActProtocol, program_in
-from ais_prompt.extensions.programs.sandbox import Evaluation, evaluate_program, find_isolation
+from ais_prompt.extensions.programs.sandbox import Evaluation, allowed_isolation, evaluate_program, find_isolation
 from ais_prompt.inferencers import ChatInferencer, Conversation, InferenceContext, Preview, dialogue_failure
 from ais_prompt.prompts import Filled, FilledDialogue, Item, PromptList, text_of
 from ais_prompt.registry import INFERENCERS
@@ -27,7 +32,7 @@ def solution():
     return 6 * 7
 ```"""
 NO_ANSWER: Final = "Sorry that I cannot answer your question."
-"""The prediction if no turn has a final answer; lagent's words, as in `ais_prompt.extensions.programs.react`."""
+"""The prediction if no turn has a final answer; lagent's words."""
 _ENDINGS: Final = {
     "memory": "MemoryError()",
     "exited": "SystemExit('the program ended before it returned a value')",
@@ -36,6 +41,43 @@ _ENDINGS: Final = {
 """How a program ended that has no error of its own → the text in place of one."""
 _PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
 """As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
+
+CALL_PROTOCOL: Final = """\
+Answer the question. You may run programs with this tool:
+
+{tool_description}
+
+To use the tool, reply in this form:
+{thought} what you need to find out
+{action} {action_names}
+{action_input} the input of the tool
+
+You are then shown its result after "{response}". Do not write the result yourself.
+As soon as you know the answer, reply in this form:
+{thought} how you found it
+{finish} the answer"""
+FORCE_STOP: Final = "This is your last reply: give the final answer from what is known so far."
+MARKS: Final = {
+    "thought": "Thought:",
+    "action": "Action:",
+    "action_input": "Action Input:",
+    "response": "Response:",
+    "finish": "Final Answer:",
+}
+"""Part of a reply → the text before it."""
+
+_FINISH, _NOTHING = "FinishAction", "NoAction"
+"""Names that an answer may use in place of a tool."""
+_NO_ACTION: Final = "Please follow the format"
+_UNKNOWN_ACTION: Final = "The action is invalid, please check the action name."
+
+
+def program_in(text: str) -> str:
+    """Return the program in the input of the tool: the first block of code, or all of it."""
+    for fence in ("```python", "```"):
+        if fence in text:
+            return text.split(fence)[1].split("```")[0]
+    return text
 
 
 @INFERENCERS.register_module()
@@ -101,16 +143,10 @@ class AgentInferencer(ChatInferencer):
             raise ConfigError(f"there is no mark {unknown[0]!r}", where="marks", fix=f"use {', '.join(MARKS)}")
         if max_turn < 1:
             raise ConfigError(f"max_turn={max_turn} asks nothing", where="max_turn", fix="write 1 or more")
-        if not allow_code_execution:
-            raise ConfigError(
-                f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                fix="read docs/sandbox.md, then add --allow-code-execution",
-            )
-        unsafe = allow_code_execution == "unsafe"
-        self.isolation = find_isolation(sandbox, unsafe=unsafe).name
+        self.isolation = allowed_isolation(type(self).__name__, allow_code_execution, sandbox).name
         self._protocol = ReActProtocol(call_protocol, force_stop, {**MARKS, **marks}, interpreter, description)
         self._instruction = self._protocol.instruction()
-        self._execution = Execution(expression, timeout, memory, sandbox, unsafe)
+        self._execution = Execution(expression, timeout, memory, sandbox, allow_code_execution == "unsafe")
         self.max_turn = max_turn
 
     @classmethod
@@ -228,3 +264,58 @@ class AgentInferencer(ChatInferencer):
 
 def _turn(role: str, text: str) -> Item:
     return {"role": role, "prompt": text}
+
+
+class ReActProtocol(Struct, frozen=True):
+    """The protocol with one tool.
+
+    Attributes:
+        call_protocol, force_stop, marks: as in `ais_prompt.extensions.programs.agent.AgentInferencer`.
+        tool, description: name and description of the tool.
+    """
+
+    call_protocol: str
+    force_stop: str
+    marks: dict[str, str]
+    tool: str
+    description: str
+
+    def instruction(self) -> str:
+        """Return the system prompt.
+
+        Raises:
+            ConfigError: it has a placeholder that does not exist.
+        """
+        names = {"tool_description": f"{self.tool}: {self.description}", "action_names": self.tool, **self.marks}
+        try:
+            return self.call_protocol.format(**names)
+        except (LookupError, ValueError, AttributeError) as error:
+            raise ConfigError(
+                f"call_protocol cannot be filled: {error!r}",
+                where="call_protocol",
+                fix=f"use the placeholders {', '.join(f'{{{name}}}' for name in names)}; write other braces twice",
+            ) from None
+
+    def read(self, answer: str) -> AgentStep:
+        """Return what an answer asks for. A call of the tool has the status ``value``, and no output yet."""
+        thought = answer.split(self.marks["action"])[0].split(self.marks["thought"])[-1]
+        thought = thought.split(self.marks["finish"])[0]
+        _, finishes, final = answer.rpartition(self.marks["finish"])
+        if finishes:
+            return AgentStep("answer", thought, _FINISH, final, final)
+        actions = re.findall(f"{re.escape(self.marks['action'])}(.*?)\n", answer)
+        _, has_input, text = answer.partition(self.marks["action_input"])
+        if not actions or not has_input:
+            return AgentStep("none", thought, output=_NO_ACTION)
+        action, text = actions[-1].strip(), text.strip().strip('"')
+        if action == self.tool:
+            return AgentStep("value", thought, action, text)
+        if action == _FINISH:
+            return AgentStep("answer", thought, action, text, text)
+        if action == _NOTHING:
+            return AgentStep("none", thought, input=text, output=text or _NO_ACTION)
+        return AgentStep("unknown", thought, action, text, text or _UNKNOWN_ACTION)
+
+    def response(self, step: AgentStep) -> str:
+        """Return the message that shows the model the output of a step."""
+        return f"{self.marks['response']}{step.output}\n"

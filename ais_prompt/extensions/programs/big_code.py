@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.extensions.programs.evaluator import CodeEvaluator
+from ais_prompt.extensions.programs.evaluator import CodeEvaluator, can_be_parsed
 from ais_prompt.extensions.programs.sandbox import CheckedProgram, evaluate_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils import listed
@@ -82,9 +82,7 @@ class BigCodeBenchEvaluator(CodeEvaluator):
     def task(self, answer: str, gold: Any) -> CheckedProgram:
         """Return a program that runs the answer, after the beginning of the prompt, with the tests."""
         columns = _columns(gold)
-        try:
-            ast.parse(answer)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        if not can_be_parsed(answer):
             return CheckedProgram(answer, [(["run_cases"], "")])
         source = f"{columns['code_prompt']}\n    pass\n{answer}"
         verdict = _VERDICT.format(source=source, tests=columns["test"])

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
-from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.programs.sandbox import CheckedProgram, Outcome, end_spares, find_isolation, run_program
+from ais_prompt.errors import DataError
+from ais_prompt.extensions.programs.sandbox import CheckedProgram, Outcome, allowed_isolation, end_spares, run_program
 from ais_prompt.extensions.programs.written_programs import mbpp_postprocess
 from ais_prompt.metrics import incident_shares, mean_scores
 from ais_prompt.registry import EVALUATORS
@@ -56,12 +56,7 @@ class CodeEvaluator(ABC):
         memory: int = 1024,
         sandbox: str | None = None,
     ) -> None:
-        if not allow_code_execution:
-            raise ConfigError(
-                f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                fix="read docs/sandbox.md, then add --allow-code-execution",
-            )
-        self._isolation = find_isolation(sandbox, unsafe=allow_code_execution == "unsafe")
+        self._isolation = allowed_isolation(type(self).__name__, allow_code_execution, sandbox)
         self.isolation = self._isolation.name
         self.timeout = timeout
         self.memory = memory
@@ -160,6 +155,15 @@ class MBPPEvaluator(CodeEvaluator):
 def _is_python(source: str) -> bool:
     try:
         compile(source, "<unknown>", "exec", dont_inherit=True)
+    except NOT_PYTHON:
+        return False
+    return True
+
+
+def can_be_parsed(answer: str) -> bool:
+    """Return whether an answer has the syntax of Python; it may still be no program, as a ``return`` alone."""
+    try:
+        ast.parse(answer)
     except NOT_PYTHON:
         return False
     return True

@@ -6,13 +6,12 @@ Source: ``lcb_runner`` of its repository, ``evaluation/testing_util.py`` (what i
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.programs.evaluator import CodeEvaluator
+from ais_prompt.extensions.programs.evaluator import CodeEvaluator, can_be_parsed
 from ais_prompt.extensions.programs.sandbox import CheckedProgram
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 
@@ -150,9 +149,7 @@ class LiveCodeBenchEvaluator(CodeEvaluator):
         if not isinstance(gold, Mapping) or not gold.get("tests"):
             raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['tests', 'method'], ...)")
         cases = [(test["input"], test["output"]) for test in json.loads(gold["tests"])]
-        try:
-            ast.parse(answer)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        if not can_be_parsed(answer):
             return CheckedProgram(answer, [(["solve_text"], "")])
         source = f"SOURCE = {PRELUDE + answer!r}\n"
         if method := gold.get("method"):

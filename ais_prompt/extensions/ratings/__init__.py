@@ -7,15 +7,15 @@ from ais_prompt.extension import Extension, FileEntry, TabEntry, VerbEntry
 EXTENSION: Final = Extension(
     verbs={
         "ratings": VerbEntry(
-            "Compare", "command:ratings", "Rate the models that a judge compared.", "documents:RatingsDocument"
+            "Compare", "command:ratings", "Rate the models that a judge compared.", "rate:RatingsDocument"
         ),
     },
     tabs={
-        "ratings": TabEntry("tab:TAB", ("judge/*/predictions/*/*.jsonl",), ("assets/ratings.js", "assets/zh.json")),
+        "ratings": TabEntry("rate:TAB", ("judge/*/predictions/*/*.jsonl",), ("assets/ratings.js", "assets/zh.json")),
     },
     files={
         "ratings.csv": FileEntry("export/ratings/DATASET.csv", "A row for each model that a judge compared."),
     },
-    exporters={"ratings": "tables:write_ratings"},
+    exporters={"ratings": "rate:write_ratings"},
     steps={"rate": "fitted_ratings:rate_battles", "shown": "after_scores:print_after_scores"},
 )

@@ -1,4 +1,4 @@
-"""The Bradley-Terry model with ties and covariates, by maximum likelihood."""
+"""The Bradley-Terry model of battles with ties and covariates, by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.ratings.battles import Array, Battle
 from ais_prompt.metrics import SEED
 
 Ties: TypeAlias = Literal["davidson", "half"]
@@ -24,6 +24,25 @@ WEAK_PRIOR: Final = 0.1
 _STEPS: Final = 60
 _FARTHEST: Final = 30.0
 """Log odds beyond which a maximum is taken to be infinite."""
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Battle(Struct, frozen=True):
+    """A comparison of two answers to a question.
+
+    Attributes:
+        first, second: the models, in the order in which a judge saw their answers.
+        points: of ``first``: 1 for a win, 0.5 for a tie, 0 for a loss.
+        question: the battles about a question are drawn together.
+        features: covariates, each that of ``first`` less that of ``second``.
+    """
+
+    first: str
+    second: str
+    points: float
+    question: str
+    features: tuple[float, ...] = ()
 
 
 class Design(NamedTuple):

@@ -11,10 +11,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.ratings.battles import Array, Battle, records_of
 from ais_prompt.extensions.ratings.bradley_terry import (
     POSITION,
     WEAK_PRIOR,
+    Array,
+    Battle,
     Design,
     Fit,
     Ridge,
@@ -104,14 +105,9 @@ class Ratings(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def elo(rating: float, base: float = 1000.0) -> float:
-    """Return a rating on the scale of Elo: 400 points are odds of ten to one.
-
-    Args:
-        rating: log odds.
-        base: the rating of 0.
-    """
-    return base + rating * 400 / math.log(10)
+def elo(rating: float) -> float:
+    """Return a rating in log odds on the scale of Elo: 0 is 1000, and 400 points are odds of ten to one."""
+    return 1000.0 + rating * 400 / math.log(10)
 
 
 def rate_battles(battles: Iterable[tuple[Any, ...]], **options: Any) -> Ratings:
@@ -369,3 +365,15 @@ class _Summary:
 
 def _around(value: float, half: float) -> tuple[float, float]:
     return float(value - half), float(value + half)
+
+
+def records_of(battles: Sequence[Battle]) -> dict[tuple[str, str], tuple[float, int, float]]:
+    """Return wins, ties and losses of each model against each other one."""
+    records: dict[tuple[str, str], tuple[float, int, float]] = {}
+    for one in battles:
+        for own, other, points in ((one.first, one.second, one.points), (one.second, one.first, 1 - one.points)):
+            wins, ties, losses = records.get((own, other), (0.0, 0, 0.0))
+            tie = points == 0.5
+            won, lost = (0.0, 0.0) if tie else (points, 1 - points)
+            records[own, other] = (wins + won, ties + tie, losses + lost)
+    return records

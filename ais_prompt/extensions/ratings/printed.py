@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ais_prompt.extensions.ratings.rate import DatasetRatings
-from ais_prompt.extensions.ratings.tables import matrix_of, rank_text, rows_of
+from ais_prompt.extensions.ratings.rate import DatasetRatings, matrix_of, rank_text, rows_of
 from ais_prompt.terminal import Column, print_table
 
 

@@ -1,4 +1,4 @@
-"""The battles of a run: verdicts of judges that compared the answers of two models."""
+"""The battles of a run: verdicts of judges on the answers of two models, with covariates of length and style."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.extensions.ratings.battles import Battle, arena_hard_style, length_control
+from ais_prompt.extensions.ratings.bradley_terry import Array, Battle
 from ais_prompt.judges import FIRST, SECOND, TIE, round_of
 from ais_prompt.plan import stored_spec
 from ais_prompt.store import RunFolder, read_details
@@ -57,6 +58,44 @@ _MARKDOWN: Final = (
     re.compile(r"\*\*[^*\n]+\*\*"),
     re.compile(r"__[^_\n]+__"),
 )
+
+
+def length_control(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Return the covariate of AlpacaEval's length-controlled win rate: the tanh of the standardized difference.
+
+    Source: Dubois, Galambosi, Liang and Hashimoto 2024, "Length-Controlled AlpacaEval: A Simple Way to Debias
+    Automatic Evaluators", section 3. Its coefficient there is that of a model against the baseline; here it is one for
+    all models, and there is no term for the difficulty of an instruction.
+
+    Args:
+        first, second: lengths of the answers of each battle.
+    """
+    differences = np.asarray(first, float) - np.asarray(second, float)
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    return np.tanh(differences / spread).tolist() if spread else [0.0] * len(differences)
+
+
+def arena_hard_style(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Array:
+    """Return the covariates of the style control of Arena-Hard 2, standardized.
+
+    The first is the relative difference of the lengths, ``(a - b) / (a + b)``. For the others, counts are divided by
+    the length plus one; of these densities it is ``(a - b) / (a + b + 1)``. There is no prior. Each covariate is
+    divided by its standard deviation over all battles; theirs is that of a sample, so theirs is smaller by a factor of
+    ``sqrt(1 - 1 / battles)``, which changes no rating.
+
+    Source: Arena-Hard-Auto, ``show_result.print_leaderboard_with_style_features``.
+
+    Args:
+        first, second: length and counts of the answers of each battle; shape (battles, 1 + counts).
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    lengths = a[:, :1] + b[:, :1]
+    length = np.divide(a[:, :1] - b[:, :1], lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    a, b = a[:, 1:] / (a[:, :1] + 1), b[:, 1:] / (b[:, :1] + 1)
+    values = np.hstack([length, (a - b) / (a + b + 1)])
+    spread = values.std(axis=0)
+    styles: Array = np.divide(values - values.mean(axis=0), spread, out=np.zeros_like(values), where=spread > 0)
+    return styles
 
 
 def style_counts(text: str) -> tuple[int, int, int, int]:

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.extensions.rubrics.criteria import Criterion, rating_said, read_criteria, rubric_score
-from ais_prompt.extensions.rubrics.rubric_replies import read_mark, read_marks
-from ais_prompt.extensions.rubrics.weighted import MOST_RATING, weights_of_rating
+from ais_prompt.extensions.rubrics.rubric_replies import MOST_RATING, read_mark, read_marks, weights_of_rating
 from ais_prompt.judges import majority
 from ais_prompt.metrics import Estimate, clipped_score, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS

@@ -1,4 +1,4 @@
-"""Read the marks in the reply of a judge to a rubric: what it says of which criterion.
+"""Read the marks in the reply of a judge to a rubric: what it says of which criterion, and how likely each rating was.
 
 Nothing is guessed. A criterion of which the reply says nothing has no mark, and neither has one of which it says two
 things. What the reply quotes from the answer or from its prompt does not count.
@@ -6,13 +6,15 @@ things. What the reply quotes from the answer or from its prompt does not count.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.extensions.rubrics.criteria import PARTLY
 from ais_prompt.judges import judge_rating_postprocess, only_tag, without_quotes
 from ais_prompt.postprocess import said
+from ais_prompt.types import GeneratedToken
 from ais_prompt.utils import decode_own, late
 
 Marks = dict[str, Any]
@@ -48,6 +50,10 @@ _BLANKS: Final = re.compile(r"(?<=[ \t])[ \t]+|(?<=\n\n)\n+")
 """White space that says nothing, and makes patterns of lines slow."""
 MOST_TRIED: Final = 100
 """Brackets that open nothing, after which no more are tried: a reply of nothing but brackets must not take long."""
+
+MOST_RATING: Final = 9
+"""A rating of several digits may be several tokens, and the first of them that of another rating."""
+_DIGIT: Final = re.compile(r"[^\w-]*(\d)[^\w]*")
 
 
 def read_marks(text: str) -> Marks:
@@ -166,3 +172,58 @@ def _word(text: str) -> Any:
         return float(word)
     except ValueError:
         return None
+
+
+def weights_of_rating(text: str, tokens: Sequence[GeneratedToken]) -> dict[str, float] | None:
+    """Return rating → its probability in the place of the rating that a reply gives, which comes first.
+
+    The place is that of the only digit whose change changes what the reply is read as. Tokens with the same digit, such
+    as ``4`` and `` 4``, are added.
+
+    >>> four = GeneratedToken(" 4", -0.5, {" 4": -0.5, " 5": -1.0, "5": -9.0})
+    >>> {rating: round(weight, 3) for rating, weight in weights_of_rating("Rating: 4", [four]).items()}
+    {'4': 0.607, '5': 0.368}
+
+    Args:
+        text: the reply.
+        tokens: what the judge generated; it may begin before the text, and end after it.
+
+    Returns:
+        None if the reply gives no rating of one digit, or it is not clear which token that is.
+    """
+    found = [token for token, begin in _digits(text, tokens) if _decides(text, begin)]
+    if len(found) != 1:
+        return None
+    [token] = found
+    weights = {_digit_of(token.text): 0.0}
+    for other, log_prob in {token.text: token.log_prob, **token.alternatives}.items():
+        if digit := _digit_of(other):
+            weights[digit] = weights.get(digit, 0.0) + math.exp(log_prob)
+    return weights
+
+
+def _digit_of(text: str) -> str:
+    found = _DIGIT.fullmatch(text)
+    return found[1] if found else ""
+
+
+def _digits(text: str, tokens: Sequence[GeneratedToken]) -> Iterator[tuple[GeneratedToken, int]]:
+    """Yield each token that is a digit, with its place in the text. The text is at the end of the tokens."""
+    whole = "".join(token.text for token in tokens)
+    start = whole.rfind(text.strip())
+    place = (len(text) - len(text.lstrip())) - start
+    for token in tokens if start >= 0 else ():
+        if (digit := _digit_of(token.text)) and 0 <= (begin := place + token.text.index(digit)) < len(text):
+            yield token, begin
+        place += len(token.text)
+
+
+def _decides(text: str, begin: int) -> bool:
+    """Return whether the digit at a place is what the reply is read as."""
+    digit = int(text[begin])
+
+    def read_with(other: int) -> object:
+        return read_mark(f"{text[:begin]}{other}{text[begin + 1 :]}")
+
+    near = [other for other in (digit - 1, digit + 1) if 0 <= other <= MOST_RATING]
+    return read_with(digit) == digit and any(read_with(other) == other for other in near)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -83,9 +82,9 @@ def tell_all(root: Path, rows: Sequence[Row]) -> None:
         _try(one.to, partial(_track, one, folder, spec, rows))
     notify: NotifySpec | None = spec.sections.get("notify")
     if notify is not None:
-        from ais_prompt.extensions.trackers.message import send
+        from ais_prompt.extensions.trackers.senders import send_message
 
-        _try("notify", lambda: send(notify, folder, spec, rows))
+        _try("notify", lambda: send_message(notify, folder, spec, rows))
 
 
 def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int) -> TrackedRun:
@@ -137,7 +136,9 @@ def _need(package: str, where: str) -> None:
 
 
 def _track(options: TrackSpec, folder: RunFolder, spec: RunSpec, rows: Sequence[Row]) -> None:
-    send: Send = importlib.import_module(f"ais_prompt.extensions.trackers.to_{options.to}").send
+    from ais_prompt.extensions.trackers import senders
+
+    send: Send = getattr(senders, f"to_{options.to}")
     send(tracked_run(folder, spec, rows, options.samples), options)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -43,13 +43,10 @@ def _differences(first: Sequence[PromptView], views: Sequence[PromptView]) -> It
         if kind != "equal":
             yield from (f"- {line}" for line in old[start:end])
             yield from (f"+ {line}" for line in new[from_:to])
-    yield from _changed_options(first[0].request, views[0].request)
-
-
-def _changed_options(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    for name in dict.fromkeys([*old, *new]):
-        if old.get(name) != new.get(name):
-            yield from (f"{mark} {name}={one[name]!r}" for mark, one in (("-", old), ("+", new)) if name in one)
+    was, is_now = first[0].request, views[0].request
+    for name in dict.fromkeys([*was, *is_now]):
+        if was.get(name) != is_now.get(name):
+            yield from (f"{mark} {name}={one[name]!r}" for mark, one in (("-", was), ("+", is_now)) if name in one)
 
 
 def _lines(prompt: Prompt) -> Iterator[str]:

@@ -8,8 +8,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.extensions.variants.score_cost import FRONT_NOTE, cost_cell, cost_title, cost_units
-from ais_prompt.extensions.variants.variant_group import Variant, VariantGroup
+from ais_prompt.extensions.variants.variant_group import UNITS, Variant, VariantGroup
 from ais_prompt.scoring import bare, value
 from ais_prompt.terminal import Cell, Column, print_heading, print_table
 from ais_prompt.utils import counted, listed, printable
@@ -20,6 +19,10 @@ _NAMED: Final = 4
 """Variants that a sentence names."""
 _MOST_GROUPS: Final = 6
 """So many groups have a table each; of more only the matrix is printed."""
+
+ON_FRONT: Final = "*"
+"""Behind an amount for which no variant has a better score."""
+FRONT_NOTE: Final = "* no variant of the dataset scores better for as little"
 
 
 def print_variants(groups: Sequence[VariantGroup], console: Console) -> None:
@@ -125,3 +128,32 @@ def _score(group: VariantGroup, one: Variant) -> str:
     if one.ci95_low is None or one.ci95_high is None:
         return score
     return f"{score} ±{bare((one.ci95_high - one.ci95_low) / 2, fraction=group.fraction)}"
+
+
+def cost_units(groups: Sequence[VariantGroup]) -> list[str]:
+    """Return the units in which any variant took something, in the order of the columns."""
+    spent = [one.spent for group in groups for one in group.variants]
+    return [unit for unit in UNITS if any(getattr(one, unit) is not None for one in spent)]
+
+
+def cost_title(unit: str, groups: Sequence[VariantGroup]) -> str:
+    """Return the title of a column: of an answer on average; cost is that of 1,000 answers."""
+    currencies = dict.fromkeys(one.spent.currency for group in groups for one in group.variants if one.spent.currency)
+    return f"{'/'.join(currencies)} per 1,000" if unit == "cost" else unit
+
+
+def cost_cell(variant: Variant, unit: str) -> str:
+    """Return what an answer takes, with the mark of the front; tokens that are estimates have ``~`` in front."""
+    amount = getattr(variant.spent, unit)
+    if amount is None:
+        return ""
+    mark = ON_FRONT if unit in variant.front else " "
+    about = "~" if variant.spent.estimated and unit in ("tokens", "cost") else ""
+    return f"{about}{shown_amount(1000 * amount if unit == 'cost' else amount)}{mark}"
+
+
+def shown_amount(amount: float) -> str:
+    """Return an amount with three digits, or without decimals."""
+    if amount >= 1000:
+        return f"{amount:,.0f}"
+    return f"{amount:.3g}"

@@ -12,11 +12,9 @@ import aiohttp
 import openai
 import pytest
 
-from ais_prompt.extensions.agents.agent_endpoint import AgentEndpoint
 from ais_prompt.extensions.agents.heard import READERS, BadRequest, read_chat, read_messages, read_responses
 from ais_prompt.extensions.agents.proxy import Proxy
-from ais_prompt.extensions.agents.sample_limits import SampleLimits
-from ais_prompt.extensions.agents.sample_session import AgentSession
+from ais_prompt.extensions.agents.sample_session import AgentEndpoint, AgentSession, SampleLimits
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.api.chat import CHAT
 from ais_prompt.models.api.messages import MESSAGES

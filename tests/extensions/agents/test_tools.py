@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.agents.own_tools import run_tool, tools_of
+from ais_prompt.extensions.agents.tool_loop import run_tool, tools_of
 from ais_prompt.extensions.agents.trajectory import called_tools
 from ais_prompt.types import Prediction
 from tests.extensions.agents import own_tools

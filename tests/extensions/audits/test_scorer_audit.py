@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import check
-from ais_prompt.extensions.audits.documents import ScorerAudit
+from ais_prompt.extensions.audits.scorers import ScorerAudit
 from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.labels.judge_errors import Confusion
+from ais_prompt.extensions.labels.judge_check import Confusion
 
 counts = st.integers(0, 60)
 

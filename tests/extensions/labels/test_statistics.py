@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.extensions.labels.label_files import Label, agreed
-from ais_prompt.extensions.labels.statistics import (
-    VerdictStratum,
-    corrected_share,
-    next_labels,
-    people_agree,
-    strata_of,
-)
+from ais_prompt.extensions.labels.labelled import VerdictStratum, corrected_share, next_labels, people_agree, strata_of
 
 
 def labels(given: Mapping[str, bool]) -> dict[str, Label]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ais_prompt
-from ais_prompt.extensions.leaks.broken_rows import is_garbled
+from ais_prompt.extensions.leaks.search import is_garbled
 from tests.support.parts import write_rows
 
 Row = dict[str, Any]

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.leaks.chance import ALPHA, alarming
-from ais_prompt.extensions.leaks.clues import find_choices, find_clues
+from ais_prompt.extensions.leaks.clues import ALPHA, alarming, find_choices, find_clues
 from ais_prompt.types import Sample
 
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import Findings, check_plan, checked
 from ais_prompt.config import Options
-from ais_prompt.extensions.leaks.chance import drawn
+from ais_prompt.extensions.leaks.words import drawn
 from ais_prompt.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.support.parts import dataset_spec, write_rows

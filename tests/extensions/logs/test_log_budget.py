@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.extensions.logs import budget, patterns
+from ais_prompt.extensions.logs import log_files, rules
 from tests.extensions.logs.writers import (
     ASKED,
     inspect_header,
@@ -205,9 +205,9 @@ LARGE = ("many filters", "many evaluations", "many options", "many metrics", "ma
 def test_a_small_log_costs_little(
     write: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.1)
+    monkeypatch.setattr(rules, "MOST_SECONDS", 0.1)
     if "takes more than" in said:
-        monkeypatch.setattr(budget, "SECONDS", 0.3)
+        monkeypatch.setattr(log_files, "SECONDS", 0.3)
     (tmp_path / "log").mkdir()
     write(tmp_path / "log")
     with little_memory():

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.cli import VERBS
 from ais_prompt.config import Options
-from ais_prompt.extensions.logs import log_files, patterns
+from ais_prompt.extensions.logs import log_files, rules
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.plan import stored_spec
@@ -314,7 +314,7 @@ HOSTILE = r"(\w|\w\w)+$"
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for a pattern."""
-    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.1)
+    monkeypatch.setattr(rules, "MOST_SECONDS", 0.1)
 
 
 @pytest.mark.process

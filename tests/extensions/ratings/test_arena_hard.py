@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.extensions.ratings.battles import Battle, arena_hard_style
+from ais_prompt.extensions.ratings.bradley_terry import Battle
 from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
+from ais_prompt.extensions.ratings.stored_battles import arena_hard_style
 from ais_prompt.judges import PairwiseEvaluator
 
 TABLE: Final = json.loads((Path(__file__).parents[2] / "data" / "judgements" / "arena_hard.json").read_text("utf-8"))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.ratings.battles import Battle, length_control
-from ais_prompt.extensions.ratings.bradley_terry import POSITION
+from ais_prompt.extensions.ratings.bradley_terry import POSITION, Battle
 from ais_prompt.extensions.ratings.fitted_ratings import Ratings, elo, fit_ratings
+from ais_prompt.extensions.ratings.stored_battles import length_control
 from tests.support.lazy import Lazy
 
 optimize = Lazy("scipy.optimize")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.ratings.battles import Battle
+from ais_prompt.extensions.ratings.bradley_terry import Battle
 from ais_prompt.extensions.ratings.fitted_ratings import fit_ratings
 from ais_prompt.extensions.ratings.stored_battles import STYLES, battles_of, style_counts
 from ais_prompt.store import RunFolder, locate_run, read_details

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.rubrics.rubric import RubricEvaluator
-from ais_prompt.extensions.rubrics.weighted import weights_of_rating
+from ais_prompt.extensions.rubrics.rubric_replies import weights_of_rating
 from ais_prompt.store import locate_run, read_details
 from ais_prompt.types import GeneratedToken, JudgeVerdict, SampleScore
 from tests.support.cli import run_cli

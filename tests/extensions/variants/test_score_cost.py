@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.variants.score_cost import cost_cell, cost_units, front_plot
-from ais_prompt.extensions.variants.spent import on_front
+from ais_prompt.extensions.variants.compared_variants import on_front
 from ais_prompt.extensions.variants.variant_group import Spent, Variant, VariantGroup
-from ais_prompt.extensions.variants.variant_page import variants_html
+from ais_prompt.extensions.variants.variant_page import front_plot, variants_html
+from ais_prompt.extensions.variants.variant_table import cost_cell, cost_units
 
 amounts = st.integers(0, 5).map(float)
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.extensions.variants.holdout import held_out, is_in_half
-from ais_prompt.extensions.variants.selection import exchanged, optimism
+from ais_prompt.extensions.variants.selection import exchanged, held_out, is_in_half, optimism
 
 
 def test_optimism_is_what_the_best_of_equal_variants_has_too_much() -> None:

@@ -278,7 +278,7 @@ class _Asked:
         weights = self._questions.effects[cause]
         noise = self._noise * sum(weight**2 / self._questions.ways[way] for way, weight in weights.items())
         value = self._share * float(effect.mean())
-        certain = self._is_whole and all(self.equal) and all(self.as_logged)
+        certain = len(self.pairs) == self._questions.of and all(self.equal) and all(self.as_logged)
         return Step(
             cause,
             value,
@@ -310,10 +310,6 @@ class _Asked:
     def _share(self) -> float:
         """The pairs that the asked ones stand for, as a share of all samples of both logs."""
         return self._questions.of / self._questions.ladder.common
-
-    @property
-    def _is_whole(self) -> bool:
-        return len(self.pairs) == self._questions.of
 
     @property
     def _noise(self) -> float:

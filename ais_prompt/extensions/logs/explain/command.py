@@ -63,9 +63,13 @@ def explain(
     from rich.console import Console
 
     from ais_prompt.comparison import read_stored_run
-    from ais_prompt.extensions.logs.explain.explained import explain_runs
-    from ais_prompt.extensions.logs.explain.ladder_table import ladder_json, print_ladder
-    from ais_prompt.extensions.logs.explain.page import MOST_ON_PAGE, explanation_page
+    from ais_prompt.extensions.logs.explain.ladder import explain_runs
+    from ais_prompt.extensions.logs.explain.ladder_table import (
+        MOST_ON_PAGE,
+        explanation_page,
+        ladder_json,
+        print_ladder,
+    )
     from ais_prompt.store import replacing
 
     if reuse is not None and ask is None:

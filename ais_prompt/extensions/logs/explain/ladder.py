@@ -27,20 +27,27 @@ from ais_prompt.comparison import (
     Pairing,
     ScoredTask,
     Share,
+    StoredRun,
     decoding,
     differing_decoding,
     differing_requests,
     has_bodies,
     has_rule,
+    has_scores,
     have_one_metric,
+    pair_tasks,
     paired,
     shares_left_out,
     why_undivided,
+    with_equal_trust,
 )
-from ais_prompt.errors import DataError
+from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.metrics import exact_mean
+from ais_prompt.plan import Task
+from ais_prompt.scoring import sample_scores
 from ais_prompt.store import read_json
 from ais_prompt.types import ELSEWHERE, PartSpec, Prediction
+from ais_prompt.utils import listed
 
 Certainty: TypeAlias = Literal["certain", "inferred", "cannot be known"]
 AGGREGATION: Final = "aggregation"
@@ -180,6 +187,58 @@ class Ladder(Struct, frozen=True):
         return before != after
 
 
+def explain_runs(
+    before: StoredRun, after: StoredRun, dataset: str | None = None, names: tuple[str, str] | None = None
+) -> tuple[Sequence[Ladder], Sequence[str]]:
+    """Return the explanation of each dataset that both have, and notes on what cannot be explained.
+
+    Args:
+        before, after: the runs.
+        dataset: only this dataset of either.
+        names: of the runs for the reader; None: those of their folders, which for a log is a temporary one.
+    """
+    before, after = with_equal_trust(before, after)
+    pairs = [
+        (old, new) for old, new in pair_tasks(before, after) if dataset is None or dataset in (old.dataset, new.dataset)
+    ]
+    names = names or (before.name, after.name)
+    found, notes = [], []
+    for old, new in pairs:
+        scored = [task for task in (old, new) if task.is_scored and has_scores(task)]
+        if len(scored) < 2:
+            notes.append(_unscored(old, new, scored))
+            continue
+        try:
+            found.append(explain(old, new, names))
+        except AisPromptError as error:
+            notes.append(f"{new.name} cannot be explained: {error}")
+    if not pairs:
+        datasets = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
+        notes.append(f"there is no dataset in common: {datasets}")
+    return found, notes
+
+
+def _unscored(old: ScoredTask, new: ScoredTask, scored: Sequence[ScoredTask]) -> str:
+    """Return what can be said of two tasks if one has no scores: equal answers, and their score by the other's rule."""
+    pairing = paired(old.predictions, new.predictions, same_dataset=old.dataset == new.dataset)
+    pairs = [(old.predictions[one], new.predictions[other]) for one, other in pairing.names.items()]
+    equal = sum(one.prediction == other.prediction for one, other in pairs)
+    what = (
+        f"{new.name} cannot be explained, since there are no scores: {equal} of {len(pairs)} pairs have equal answers"
+    )
+    if not scored or not pairs or not has_rule(scored[0]):
+        return what
+    [ruled] = scored
+    answers = [
+        replace(one if ruled is new else other, gold=(other if ruled is new else one).gold) for one, other in pairs
+    ]
+    found = [score for score in sample_scores(Task.of(ruled.spec), answers) if score.status != "failed"]
+    values = [next(iter(score.values.values()), 0.0) for score in found]
+    if not values:
+        return what
+    return f"{what}; by the rule of the other log the unscored answers score {100 * exact_mean(values):.1f} %"
+
+
 def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> Ladder:
     """Explain the difference of the scores of two tasks.
 
@@ -246,7 +305,8 @@ def _crossed(division: Division, answers: int, rule: int) -> float | None:
 
 def _side(task: ScoredTask, name: str) -> ScoreSide:
     source = task.spec.dataset.source
-    stored = _reported(task)
+    reported = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
+    stored = reported.get(task.metric.metric)
     mean = task.metric.value or 0.0
     scoring = task.spec.dataset.eval
     parts = [one for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None]
@@ -256,23 +316,12 @@ def _side(task: ScoredTask, name: str) -> ScoreSide:
         model=task.model,
         dataset=task.dataset,
         metric=task.metric.metric,
-        score=mean if stored is None or abs(stored - mean) <= ROUNDED else stored,
+        score=float(stored) if isinstance(stored, int | float) and abs(stored - mean) > ROUNDED else mean,
         samples=task.size,
         answered=len(task.values),
         rule=", then ".join(map(_part, parts)) if has_rule(task) else None,
         decoding=decoding(task),
     )
-
-
-def _reported(task: ScoredTask) -> float | None:
-    """Return the score that a tool reports for the main metric of its log; None if that is unknown.
-
-    Raises:
-        StoreError: there are no results.
-    """
-    values = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
-    found = values.get(task.metric.metric)
-    return float(found) if isinstance(found, int | float) else None
 
 
 def _reads_answers(task: ScoredTask) -> bool:

@@ -1,19 +1,26 @@
-"""Print why two scores differ: one sentence, the table of causes, the scores by each rule, and pairs of each cause."""
+"""Show why two scores differ: in a terminal, as JSON, and as a page.
+
+In the terminal it is one sentence, the table of causes, the scores by each rule, and pairs of each cause.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypedDict
 
+from msgspec import field
 from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.comparison import why_undivided
 from ais_prompt.extensions.logs.explain.ladder import AskedAgain, Ladder, Step
+from ais_prompt.report import finite_json, page_pieces
 from ais_prompt.terminal import Column, print_table
-from ais_prompt.types import prompts_to_json
+from ais_prompt.types import Document, prompts_to_json
 from ais_prompt.utils import counted, printable, without_middle
+from ais_prompt.verbs import TaskEstimate
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""
@@ -25,6 +32,11 @@ _STEPS: Final = (
     Column("certainty", right=False),
     Column("because", is_name=True, right=False),
 )
+
+MOST_ON_PAGE: Final = 1_000
+"""Pairs of each cause."""
+_FOLDER: Final = Path(__file__).parent
+SCRIPTS: Final = ("dom.js", "words.js", "text.js", "differences.js", "pairs.js", _FOLDER / "explanation.js")
 
 
 def print_ladder(ladder: Ladder, pairs: int, console: Console) -> None:
@@ -41,7 +53,13 @@ def print_ladder(ladder: Ladder, pairs: int, console: Console) -> None:
     if ladder.steps:
         print_table(list(_STEPS), [_cells(step, ladder) for step in ladder.steps], console)
         console.print()
-    print_table(*_crossed(ladder), console)
+    # The scores of the answers of each side by the rule of each side.
+    columns = [Column("answers of", is_name=True, right=False), *(Column(f"by {title}") for title in ladder.titles)]
+    rows: list[list[str | Text]] = [
+        [title, *("unknown" if score is None else _value(score, ladder) for score in row)]
+        for title, row in zip(ladder.titles, ladder.crossed, strict=True)
+    ]
+    print_table(columns, rows, console)
     for step in ladder.steps:
         for text in _pairs(step, ladder, pairs):
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
@@ -134,16 +152,6 @@ def _cells(step: Step, ladder: Ladder) -> list[str | Text]:
     return [step.cause, _signed(step.difference, ladder), ends, samples, step.certainty, printable(step.why)]
 
 
-def _crossed(ladder: Ladder) -> tuple[list[Column], list[list[str | Text]]]:
-    """Return the scores of the answers of each side by the rule of each side."""
-    columns = [Column("answers of", is_name=True, right=False), *(Column(f"by {title}") for title in ladder.titles)]
-    rows: list[list[str | Text]] = [
-        [title, *("unknown" if score is None else _value(score, ladder) for score in row)]
-        for title, row in zip(ladder.titles, ladder.crossed, strict=True)
-    ]
-    return columns, rows
-
-
 def _pairs(step: Step, ladder: Ladder, most: int) -> Iterator[Text]:
     shown = _changed_first(step, ladder)[:most]
     if not shown:
@@ -195,3 +203,45 @@ def _value(value: float, ladder: Ladder) -> str:
 
 def _signed(value: float, ladder: Ladder) -> str:
     return f"{100 * value:+.1f}" if ladder.fraction else f"{value:+.4g}"
+
+
+class ExplanationEntry(TypedDict):
+    """Why two scores of a dataset differ; the page on logs of other tools explains the fields."""
+
+    sentence: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    difference: float
+    pairing: dict[str, Any]
+    steps: list[dict[str, Any]]
+    rules: list[str]
+    scores_by_rule: list[list[float | None]]
+    unknown: list[str]
+    requests: dict[str, Any]
+    asked: dict[str, Any] | None
+
+
+class ExplainDocument(Document, kw_only=True):
+    """What ``explain`` prints.
+
+    Attributes:
+        notes: what cannot be explained, and why.
+        explanations: of each dataset that both logs have.
+        estimates: what each task would ask, with ``--ask``.
+    """
+
+    kind: Literal["explain"]
+    estimates: list[TaskEstimate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    explanations: list[ExplanationEntry] = field(default_factory=list)
+
+
+def explanation_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
+    """Return why the scores of two runs or logs differ as a page.
+
+    Args:
+        before, after: their names.
+        found: ``explanations`` from `ladder_json`, and ``notes``.
+    """
+    data = {"before": before, "after": after, **finite_json(found)}
+    return "".join(page_pieces(f"{before} → {after}", _FOLDER / "explanation.html", SCRIPTS, data)).encode()

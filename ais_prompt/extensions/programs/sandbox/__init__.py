@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.extensions.programs.sandbox.choose import find_isolation
     from ais_prompt.extensions.programs.sandbox.launch import Isolation, end_spares
     from ais_prompt.extensions.programs.sandbox.program_runner import (
         CheckedProgram,
         Evaluation,
         Outcome,
         Task,
+        allowed_isolation,
         evaluate_program,
+        find_isolation,
         run_program,
     )
 else:

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +60,8 @@ def arguments(filter_fd: int, info_fd: int, block_fd: int) -> list[str]:
         flags += ["--info-fd", str(info_fd), "--userns-block-fd", str(block_fd)]
     else:
         flags += ["--uid", str(PROGRAM_USER), "--gid", str(PROGRAM_USER)]
-    return [*flags, *_environment(), *_files()]
+    variables = (("--setenv", name, value) for name, value in environment(HOME).items())
+    return [*flags, "--clearenv", *chain(*variables), *_files()]
 
 
 def map_users(info_fd: int, block_fd: int) -> None:
@@ -81,12 +83,6 @@ def map_users(info_fd: int, block_fd: int) -> None:
     for kind in ("uid", "gid"):
         Path(f"/proc/{process}/{kind}_map").write_text(users, "ascii")
     os.write(block_fd, b"1")
-
-
-def _environment() -> Iterator[str]:
-    yield "--clearenv"
-    for name, value in environment(HOME).items():
-        yield from ("--setenv", name, value)
 
 
 def _files() -> Iterator[str]:
@@ -115,7 +111,9 @@ def interpreter() -> str:
 @cache
 def packages() -> tuple[str, ...]:
     """Return the folders of installed packages. A package that is installed from its sources is not among them."""
-    return tuple(path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and _is_there(path))
+    return tuple(
+        path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and Path(path).exists()
+    )
 
 
 @cache
@@ -128,26 +126,20 @@ def software() -> tuple[str, ...]:
     own = (interpreter(), *(f"{base}/{folder}" for folder in ("lib", "lib64")), *packages())
     chosen: list[str] = []
     for path in (*SYSTEM, *_SETTINGS, *sorted(own)):
-        if _is_there(path) and not any(path == one or path.startswith(f"{one}/") for one in chosen):
+        if Path(path).exists() and not any(path == one or path.startswith(f"{one}/") for one in chosen):
             chosen.append(path)
     return tuple(chosen)
 
 
 def environment(home: str) -> dict[str, str]:
     """Return the whole environment of a program."""
-    return dict(_variables(home))
-
-
-def _variables(home: str) -> Iterator[tuple[str, str]]:
-    yield "HOME", home
-    yield "TMPDIR", home
-    yield "PATH", "/usr/bin:/bin"
-    yield "LANG", "C.UTF-8"
-    yield "PYTHONPATH", os.pathsep.join(packages())
-    yield "PYTHONHASHSEED", "0"  # the same outcome every time
-    yield "OMP_NUM_THREADS", "1"
-    yield "OPENBLAS_NUM_THREADS", "1"
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).exists()
+    return {
+        "HOME": home,
+        "TMPDIR": home,
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join(packages()),
+        "PYTHONHASHSEED": "0",  # the same outcome every time
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }

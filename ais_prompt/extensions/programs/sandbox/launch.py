@@ -71,6 +71,15 @@ module.main()
 _PASSED_ON: Final = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST")
 """Environment variables that a user's command may need."""
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_UNCONFINED: Final[Mapping[str, Any]] = {
+    "guard_filter": "",
+    "program_filter": "",
+    "readable": (),
+    "guard_user": None,
+    "program_user": None,
+    "namespaces": False,
+}
+"""The fields of a task that describe the sandbox, where there is nothing to confine a program."""
 _PATIENCE: Final = 2.0
 """Seconds that a guard has to end by itself."""
 
@@ -100,23 +109,25 @@ def started(isolation: Isolation) -> Iterator[Guard]:
         errors = stack.enter_context(tempfile.TemporaryFile())
         if isolation.method == "bubblewrap":
             process = _in_namespaces(isolation, stack, errors)
-            users = (bubblewrap.GUARD_USER, bubblewrap.PROGRAM_USER) if bubblewrap.is_root() else (None, None)
-            yield Guard(process, _confinement(users=users, namespaces=True), errors)
+            own = {"guard_user": bubblewrap.GUARD_USER, "program_user": bubblewrap.PROGRAM_USER}
+            users = own if bubblewrap.is_root() else {}
+            yield Guard(process, {**_UNCONFINED, **users, "namespaces": True}, errors)
         elif isolation.method == "command":
             variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
             command = [*isolation.command, "python3", *_guard(compiled=False)]
-            yield Guard(_popen(command, "/", variables, stack, errors), _confinement(), errors)
+            yield Guard(_popen(command, "/", variables, stack, errors), _UNCONFINED, errors)
         elif isolation.method == "landlock":
             home = "/"  # nothing can be written anywhere
             process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
             program_filter = build_filter(platform.machine(), namespaces=False)
             # The guard must be able to end the program, as no PID namespace does.
             guard_filter = build_filter(platform.machine(), namespaces=False, also=["kill"])
-            yield Guard(process, _confinement((guard_filter, program_filter), [*software(), *_DEVICES]), errors)
+            filters = {"guard_filter": guard_filter.hex(), "program_filter": program_filter.hex()}
+            yield Guard(process, {**_UNCONFINED, **filters, "readable": [*software(), *_DEVICES]}, errors)
         else:
             home = stack.enter_context(temporary_folder())
             process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
-            yield Guard(process, _confinement(), errors)
+            yield Guard(process, _UNCONFINED, errors)
 
 
 def _in_namespaces(isolation: Isolation, stack: ExitStack, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -159,25 +170,6 @@ def _popen(
 def _pipe(stack: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
     read_end, write_end = os.pipe()
     return stack.enter_context(os.fdopen(read_end, "rb", 0)), stack.enter_context(os.fdopen(write_end, "wb", 0))
-
-
-def _confinement(
-    filters: tuple[bytes, bytes] = (b"", b""),
-    readable: Sequence[str] = (),
-    users: tuple[int | None, int | None] = (None, None),
-    *,
-    namespaces: bool = False,
-) -> dict[str, Any]:
-    guard_filter, program_filter = filters
-    guard_user, program_user = users
-    return {
-        "guard_filter": guard_filter.hex(),
-        "program_filter": program_filter.hex(),
-        "readable": readable,
-        "guard_user": guard_user,
-        "program_user": program_user,
-        "namespaces": namespaces,
-    }
 
 
 def _guard(*, compiled: bool = True) -> list[str]:

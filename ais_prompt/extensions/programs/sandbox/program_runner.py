@@ -1,4 +1,8 @@
-"""Run a program in a sandbox: with its tests, for a verdict; or alone, for the text of its value."""
+"""Run a program in a sandbox: with its tests, for a verdict; or alone, for the text of its value.
+
+`find_isolation` finds the strongest isolation that works on this machine, and refuses to go below the least that is
+accepted.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,23 @@ import math
 import os
 import platform
 import select
+import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
-from ais_prompt.errors import SandboxError
-from ais_prompt.extensions.programs.sandbox.bubblewrap import DISK_BYTES
-from ais_prompt.extensions.programs.sandbox.launch import Guard, Isolation, prepare, started, taken
+from ais_prompt.errors import ConfigError, ModelError, SandboxError
+from ais_prompt.extensions.programs.sandbox.bubblewrap import DISK_BYTES, executables
+from ais_prompt.extensions.programs.sandbox.inside.confine import landlock_version
+from ais_prompt.extensions.programs.sandbox.launch import Guard, Isolation, end_spares, prepare, started, taken
+from ais_prompt.extensions.programs.sandbox.seccomp import is_supported
 from ais_prompt.processes import hidden
+from ais_prompt.utils import install_command
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
 """Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
@@ -38,6 +47,10 @@ _FILES: Final = 128
 _NPROC_PER_NAMESPACE: Final = (5, 14)
 """The first Linux that counts the processes of a user in each user namespace; before, limits hit all of them."""
 
+_COMMAND_FIX: Final = "sandbox='podman run --rm -i --network none IMAGE'"
+_TRIAL_SECONDS: Final = 60.0
+_TRIAL_MEGABYTES: Final = 512
+
 
 class CheckedProgram(Struct, frozen=True):
     """A program and its tests.
@@ -55,6 +68,9 @@ class CheckedProgram(Struct, frozen=True):
 
 
 Task = CheckedProgram  # its first name, which scripts import
+_TRIAL: Final = CheckedProgram(
+    "import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")]
+)
 
 
 def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
@@ -148,25 +164,14 @@ def _lines(
 def _send_task(
     guard: Guard, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
 ) -> None:
-    assert guard.process.stdin is not None
+    """Send a task with its limits, as setrlimit(2) names them, and the tests."""
+    stream = guard.process.stdin
+    assert stream is not None
     size = megabytes * 2**20
-    task = {
-        **messages[0],
-        "seconds": seconds,
-        "bytes": size,
-        "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
-        "program_limits": _limits(isolation, seconds, size),
-        **guard.confinement,
-    }
-    with suppress(BrokenPipeError):
-        for message in (task, messages[1]):
-            _send(guard.process.stdin, message)
-
-
-def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
-    """Limits of each process of the program, as setrlimit(2) names them."""
+    # Of one process, all its threads together; the clock comes first for a single thread.
+    processor_seconds = math.ceil(seconds) + 2
     limits = {
-        "CPU": _processor_seconds(seconds),
+        "CPU": processor_seconds,
         "AS": size,
         "CORE": 0,
         "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
@@ -176,22 +181,23 @@ def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
     }
     if isolation.method in ("bubblewrap", "command") and _linux_version() >= _NPROC_PER_NAMESPACE:
         limits["NPROC"] = _PROCESSES
-    return limits
-
-
-def _processor_seconds(seconds: float) -> int:
-    """Most processor time of one process, all its threads together; the clock comes first for a single thread."""
-    return math.ceil(seconds) + 2
+    task = {
+        **messages[0],
+        "seconds": seconds,
+        "bytes": size,
+        "guard_limits": {"AS": size, "CORE": 0, "CPU": processor_seconds},
+        "program_limits": limits,
+        **guard.confinement,
+    }
+    with suppress(BrokenPipeError):
+        for message in (task, messages[1]):
+            data = json.dumps(message).encode()
+            stream.write(len(data).to_bytes(4, "big") + data)
+            stream.flush()
 
 
 def _linux_version() -> tuple[int, ...]:
     return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
-
-
-def _send(stream: IO[bytes], message: Any) -> None:
-    data = json.dumps(message).encode()
-    stream.write(len(data).to_bytes(4, "big") + data)
-    stream.flush()
 
 
 def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
@@ -214,3 +220,88 @@ def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
             deadline = time.monotonic() + seconds + _VERDICT_SECONDS
         answer += part
     return answer.decode(errors="replace").splitlines()
+
+
+def find_isolation(sandbox: str | None = None, *, unsafe: bool = False) -> Isolation:
+    """Return the strongest isolation that works here. A small program is run to find out.
+
+    Args:
+        sandbox: ``bubblewrap`` or ``landlock`` to accept nothing else, or a command that is put before the command line
+            of the interpreter; by default bubblewrap, or Landlock where that does not work.
+        unsafe: whether programs may be run with no isolation if none works.
+
+    Raises:
+        ConfigError: ``sandbox`` is no command line.
+        ModelError: no isolation works.
+    """
+    if sandbox is not None and sandbox not in ("bubblewrap", "landlock"):
+        return _command(sandbox)
+    reasons = []
+    for isolation in _candidates(sandbox):
+        if not (reason := _reason_against(isolation)):
+            return isolation
+        reasons.append(f"{isolation.name}: {reason}")
+    if unsafe and sandbox is None:
+        return Isolation("none")
+    why = "; ".join(reasons) or f"it needs bubblewrap, or Linux with Landlock, not {platform.system()} here"
+    fix = (
+        f"install bubblewrap (`{install_command('sandbox')}`, or your system's package), or give the evaluator "
+        f"{_COMMAND_FIX}; --allow-code-execution=unsafe does without"
+    )
+    raise ModelError(f"programs cannot be kept apart from this machine ({why})", fix=fix)
+
+
+def allowed_isolation(part: str, allowed: bool | Literal["unsafe"], sandbox: str | None) -> Isolation:
+    """Return the isolation for a part that runs programs, as `find_isolation` does.
+
+    Args:
+        part: its name, for errors.
+        allowed: whether the user allows to run programs; ``unsafe``: with no isolation if none works.
+        sandbox: as in `find_isolation`.
+
+    Raises:
+        ConfigError: running programs was not allowed; or as `find_isolation`.
+        ModelError: no isolation works.
+    """
+    if not allowed:
+        raise ConfigError(
+            f"{part} runs programs that a model wrote, which was not allowed",
+            fix="read docs/sandbox.md, then add --allow-code-execution",
+        )
+    return find_isolation(sandbox, unsafe=allowed == "unsafe")
+
+
+def _candidates(sandbox: str | None) -> Iterator[Isolation]:
+    if platform.system() != "Linux" or not is_supported(platform.machine()):
+        return
+    if sandbox != "landlock":
+        yield from (Isolation("bubblewrap", (path,)) for path in executables())
+    if sandbox != "bubblewrap" and landlock_version():
+        yield Isolation("landlock")
+
+
+def _command(sandbox: str) -> Isolation:
+    try:
+        command = tuple(shlex.split(sandbox))
+    except ValueError as error:
+        raise ConfigError(f"sandbox={sandbox!r} is no command line: {error}", fix=_COMMAND_FIX) from error
+    if not command:
+        raise ConfigError("sandbox='' names no command", fix=_COMMAND_FIX)
+    isolation = Isolation("command", command)
+    if reason := _reason_against(isolation):
+        shown = isolation.name
+        fix = f"try it: {shown} python3 -c 'print(1)'; it needs Python 3.11 or newer, and passes standard input on"
+        raise ModelError(f"no program runs behind `{shown}`: {reason}", fix=fix)
+    return isolation
+
+
+@cache
+def _reason_against(isolation: Isolation) -> str:
+    """Why an isolation does not work here; empty if it does."""
+    try:
+        outcome = run_program(_TRIAL, isolation, _TRIAL_SECONDS, _TRIAL_MEGABYTES)
+    except SandboxError as error:
+        return error.what
+    finally:
+        end_spares()  # it may be long until there is a program to run
+    return "" if outcome == "passed" else f"a program that is right was said to be wrong ({outcome})"

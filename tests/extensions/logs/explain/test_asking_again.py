@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison import read_stored_run
 from ais_prompt.extensions.logs.explain.asking_again import Questions, choose_questions, separate
-from ais_prompt.extensions.logs.explain.explained import explain_runs
+from ais_prompt.extensions.logs.explain.ladder import explain_runs
 from ais_prompt.types import Completion, Failure, Prediction
 from tests.extensions.logs.writers import Asked, write_inspect, write_lm_eval
 from tests.support.cli import run_cli

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from ais_prompt.comparison import read_stored_run
-from ais_prompt.extensions.logs.explain.explained import explain_runs
+from ais_prompt.extensions.logs.explain.ladder import explain_runs
 from ais_prompt.extensions.logs.log_files import zip_file
 from ais_prompt.metrics import exact_mean
 from tests.support.real_data import ROOT

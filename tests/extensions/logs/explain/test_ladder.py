@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.comparison import read_stored_run
-from ais_prompt.extensions.logs.explain.explained import explain_runs
-from ais_prompt.extensions.logs.explain.ladder import Ladder
+from ais_prompt.extensions.logs.explain.ladder import Ladder, explain_runs
 from tests.extensions.logs.writers import Asked, write_inspect, write_inspect_json, write_lm_eval
 from tests.support.cli import run_cli
 from tests.support.real_data import REAL_DATA, ROOT, needs
