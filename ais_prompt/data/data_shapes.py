@@ -14,10 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.data.row_chats import chat_of, split_chat
 from ais_prompt.data.row_options import GoldOfOptions, right_places
 from ais_prompt.data.row_shape import RowShape, flat
-from ais_prompt.data.row_values import PASSAGES, parsed
+from ais_prompt.data.row_values import PASSAGES, chat_of, parsed, split_chat
 from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 

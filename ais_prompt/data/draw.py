@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.data.lazy_samples import LazySamples
+from ais_prompt.data.reader import LazySamples
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.types import DrawSpec, ReaderSpec, Sample, Stratum
 from ais_prompt.utils import canonical, listed, text_digest

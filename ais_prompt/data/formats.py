@@ -17,10 +17,9 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args
 
 from ais_prompt.data.batches import BATCH_BYTES, StoredBatches, store_rows
 from ais_prompt.data.csv_rows import CsvForm, csv_rows, guess_delimiter
-from ais_prompt.data.file_kinds import HEAD_BYTES, ROW_KEYS, Format, format_of, is_rows
+from ais_prompt.data.file_kinds import HEAD_BYTES, ROW_KEYS, UTF8, Format, format_of, guess_encoding, is_rows
 from ais_prompt.data.given_rows import SPLIT_NAMES
 from ais_prompt.data.table import Table
-from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import Advance, tracking
 from ais_prompt.utils import check_regular, counted, decode, listed, nearest, read_objects, split_sheet

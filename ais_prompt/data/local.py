@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.data.file_kinds import Format
+from ais_prompt.data.file_kinds import UTF8, Format
 from ais_prompt.data.formats import missing_file, read_file, reading, split_name
 from ais_prompt.data.given_rows import SPLIT_NAMES, tables_of
 from ais_prompt.data.row_shape import parse_shape, shaped
 from ais_prompt.data.table import Table, join_lines, join_tables
-from ais_prompt.data.text_encoding import UTF8
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.registry import READERS
 from ais_prompt.utils import Held, listed, split_sheet

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.data.lazy_samples import LazySamples
+from ais_prompt.data.reader import LazySamples
 from ais_prompt.errors import DataError
 from ais_prompt.types import ControlSpec, ReaderSpec, Sample
 from ais_prompt.utils import canonical, listed

@@ -19,8 +19,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.readable import AnswerText, said
 from ais_prompt.postprocess.rule_engine import (
+    AnswerText,
     Candidate,
     Doubts,
     Rank,
@@ -30,6 +30,7 @@ from ais_prompt.postprocess.rule_engine import (
     is_supposed,
     is_undecided,
     last_version,
+    said,
     strongest,
 )
 from ais_prompt.postprocess.stated import marked_spans, sentences

@@ -22,8 +22,16 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Doubts, Rank, doubts, is_reported, is_undecided, strongest
+from ais_prompt.postprocess.rule_engine import (
+    Candidate,
+    Doubts,
+    Rank,
+    doubts,
+    is_reported,
+    is_undecided,
+    said,
+    strongest,
+)
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction

@@ -19,8 +19,8 @@ from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, RawMessagesFormat
 from ais_prompt.prompts.base import ChatFormat, Mode
 from ais_prompt.prompts.meta_template import WHERE, resolve_tokens
-from ais_prompt.prompts.role_format import ROLE_NAMES, RoleTemplateFormat, RoleTemplateMessages, bos_text
 from ais_prompt.prompts.role_templates import (
+    ROLE_NAMES,
     ChatMLTemplate,
     GrammarErrorCorrectionTemplate,
     Llama2ChatTemplate,
@@ -28,8 +28,11 @@ from ais_prompt.prompts.role_templates import (
     MistralChatTemplate,
     QuestionAnswerTemplate,
     RoleTemplate,
+    RoleTemplateFormat,
     RoleTemplateInterface,
+    RoleTemplateMessages,
     SummarizeTemplate,
+    bos_text,
 )
 from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat
 from ais_prompt.registry import import_dotted
