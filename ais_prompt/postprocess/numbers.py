@@ -254,13 +254,10 @@ def conclusion(
         candidates = corrected(source.text)
     found = strongest(candidates, source.text)
     result = found[-1].extraction(source) if found else None
-    return None if cut and _may_go_on(text, result) else result
-
-
-def _may_go_on(text: str, found: Extraction | None) -> bool:
-    """Return whether a number was read at the very end of a text: "The answer is 12" may be the beginning of 1250."""
-    end = 0 if found is None else found.reading.end
-    return text[end - 1 : end].isdigit() and text[end:] in ("", ".", ",")
+    # "The answer is 12" may be the beginning of 1250.
+    if cut and result and text[(end := result.reading.end) - 1 : end].isdigit() and text[end:] in ("", ".", ","):
+        return None
+    return result
 
 
 @POSTPROCESSORS.register_module()

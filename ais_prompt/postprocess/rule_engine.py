@@ -122,7 +122,8 @@ _WITHDRAWN: Final = late(
 def last_version(source: AnswerText) -> AnswerText:
     """Return an answer from where it last takes something back; all that was said before counts for nothing."""
     found = list(_WITHDRAWN.finditer(source.text))
-    return source.since(found[-1].end()) if found else source
+    place = found[-1].end() if found else 0
+    return AnswerText(source.text[place:], source, [(0, place)]) if found else source
 
 
 def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
@@ -132,27 +133,23 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
         return []
     rank = max(candidate.rank for candidate in every)
     best = [candidate for candidate in every if candidate.rank == rank]
-    if later := _instead(best[-1], every, text) or _reconsidered(best[-1], every, text):
+    last = best[-1]
+    later: list[Candidate] = []
+    # What is named, if more weakly, right after the strongest is taken back: "I'd say B... no wait, A.".
+    if back := _TAKEN_BACK.search(text, last.end, last.end + 40):
+        named = [one for one in every if back.end() <= one.start <= back.end() + 20 and one.text != last.text]
+        later = [replace(one, rank=rank) for one in named]
+    # What is announced anew: "Final answer: B. Wait. The answer is C.".
+    if not later and (again := _AGAIN.search(text, last.end)):
+        later = [one for one in every if one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
+    if later:
         return strongest(later, text)
-    kept = [one for one, after in pairwise(best) if not _taken_back(one, after, text)]
-    return [*kept, best[-1]]
-
-
-def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
-    """What is named, if more weakly, right after the strongest candidate is taken back: "I'd say B... no wait, A."."""
-    taken_back = _TAKEN_BACK.search(text, last.end, last.end + 40)
-    later = [one for one in every if taken_back and taken_back.end() <= one.start <= taken_back.end() + 20]
-    return [replace(one, rank=last.rank) for one in later if one.text != last.text]
-
-
-def _reconsidered(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
-    """What is announced anew after the strongest candidate: "Final answer: B. Wait. The answer is C."."""
-    again = _AGAIN.search(text, last.end)
-    return [one for one in every if again and one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
-
-
-def _taken_back(one: Candidate, after: Candidate, text: str) -> bool:
-    return one.text != after.text and _TAKEN_BACK.search(text, one.end, max(after.start, one.end)) is not None
+    kept = [
+        one
+        for one, after in pairwise(best)
+        if one.text == after.text or not _TAKEN_BACK.search(text, one.end, max(after.start, one.end))
+    ]
+    return [*kept, last]
 
 
 REACH: Final = 80
@@ -306,9 +303,9 @@ class AnswerText:
         kept = [(0, 0)]
         length = last = 0
         for found in pattern.finditer(self.text):
-            if found.end() == found.start():
-                continue
             run = found.group()
+            if not run:
+                continue
             filler = ("\n" if "\n" in run else " ") if spaced and run.isspace() else ""
             pieces += [self.text[last : found.start()], filler]
             length += found.start() - last
@@ -324,18 +321,13 @@ class AnswerText:
         """The source up to the question with which a base model goes on; empty if it begins with one."""
         return self.without(_NEXT_QUESTION)
 
-    def since(self, place: int) -> AnswerText:
-        """The source from a place on."""
-        return AnswerText(self.text[place:], self, [(0, place)])
-
     def extraction(self, rule: str, start: int, end: int, text: str | None = None) -> Extraction | None:
         """Return what is between two places, or the text that was made of it; None if that is empty."""
         content = self.text[start:end] if text is None else text
         if not content:
             return None
-        if end == start:
-            return Extraction(content, rule, self._origin(start), self._origin(start))
-        return Extraction(content, rule, self._origin(start), self._origin(end - 1) + 1)
+        origin = self._origin(start)
+        return Extraction(content, rule, origin, origin if end == start else self._origin(end - 1) + 1)
 
     def stripped(self, rule: str, start: int, end: int, characters: str | None = None) -> Extraction | None:
         """Return what is between two places, without white space (or other characters) at its ends; None if empty."""

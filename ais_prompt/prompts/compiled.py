@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -148,6 +148,9 @@ EXAMPLES: Final = "\ue001"
 Line: TypeAlias = tuple[Item, CompiledText]
 """A text or turn of a template, and its compiled text."""
 
+Tokens: TypeAlias = Iterable[str | None]
+"""Tokens to delete from a template; None where it has none."""
+
 
 class CompiledSection:
     """A section of a template, compiled.
@@ -232,7 +235,7 @@ class CompiledTextTemplate:
         ice_token: the place of the examples; None if the template has no place for them.
     """
 
-    def __init__(self, template: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> None:
+    def __init__(self, template: str, marks: Mapping[str, str], drop: Tokens, ice_token: str | None) -> None:
         self._around_examples = _compile(template, marks, drop, ice_token).split(EXAMPLES)
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> str:
@@ -260,7 +263,7 @@ class CompiledDialogueTemplate:
     """
 
     def __init__(
-        self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Collection[str], ice_token: str | None
+        self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Tokens, ice_token: str | None
     ) -> None:
         self._sections: list[CompiledSection | _SectionWithExamples] = []
         for name, section in template.items():
@@ -330,8 +333,8 @@ class _ExamplesLine:
         return examples.join(text.fill(values) for text in self._around).pieces
 
 
-def _compile(text: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> CompiledText:
-    for token in drop:
+def _compile(text: str, marks: Mapping[str, str], drop: Tokens, ice_token: str | None) -> CompiledText:
+    for token in filter(None, drop):
         text = text.replace(token, "")
     keys = marks if ice_token is None else {**marks, ice_token: EXAMPLES}
     return compile_text(text, tuple(keys)).with_keys(keys)

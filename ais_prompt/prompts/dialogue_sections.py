@@ -68,10 +68,7 @@ class Sections(Generic[Written]):
         cut = last_round(parts) if mode == "gen" else None
         written: list[Written] = []
         for part in parts:
-            if part.name in OUTSIDE:
-                written.append(self._outside(part))
-                continue
-            formatted, ends = self._section(part, part is cut)
+            formatted, ends = (self._outside(part), False) if part.name in OUTSIDE else self._section(part, part is cut)
             written.append(formatted)
             if ends:
                 return written, True
@@ -100,10 +97,7 @@ class Sections(Generic[Written]):
 
 def last_round(parts: Sequence[PromptSection]) -> PromptSection | None:
     """Return the part in whose last round a generation prompt is cut; None if no part has rounds."""
-    for part in reversed(parts):
-        if part.name not in OUTSIDE:
-            return part
-    return None
+    return next((part for part in reversed(parts) if part.name not in OUTSIDE), None)
 
 
 def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:

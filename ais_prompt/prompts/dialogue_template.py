@@ -21,6 +21,7 @@ from ais_prompt.parts import KeptChecks
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.compiled import (
     CompiledDialogueTemplate,
+    Tokens,
     check_dialogue,
     check_token,
     has_token,
@@ -32,9 +33,9 @@ from ais_prompt.prompts.prompt_list import (
     PromptList,
     Turn,
     chain,
+    column_keys,
     column_marks,
     compile_text,
-    mark_of,
     text_of,
     with_text,
 )
@@ -129,8 +130,7 @@ class MultiTurnPromptTemplate(Template):
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns of examples are lost, because %s", fault)
-        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
-        return PromptList(self._rounds(fields, entries, tokens)).as_section("ice")
+        return PromptList(self._rounds(fields, entries, (self.ice_token, self.sep_token, *drop))).as_section("ice")
 
     def dialogue(
         self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: Filled = ""
@@ -148,31 +148,26 @@ class MultiTurnPromptTemplate(Template):
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns are lost, because %s", fault)
-        turns = tuple(self._rounds(fields, entries, [] if self.sep_token is None else [self.sep_token]))
-        begin, end = (self._surrounding(name, fields, examples) for name in ("begin", "end"))
+        turns = tuple(self._rounds(fields, entries, (self.sep_token,)))
+        common = self._common(fields)
+        begin, end = (
+            self._compiled_surrounding(name, tuple(common)).fill(common, examples) for name in ("begin", "end")
+        )
         answers = tuple(position for position, item in enumerate(turns) if self._is_answer(item))
         return FilledDialogue(begin, turns, end, answers, self._golds(fields, output_column, len(entries)), fault)
 
-    def _rounds(
-        self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Sequence[str]
-    ) -> Iterator[Item]:
+    def _rounds(self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Tokens) -> Iterator[Item]:
         """Yield the items of the round, filled for each turn, without the tokens of ``drop``."""
-        common = column_marks(self._common(fields)) | dict.fromkeys(drop, "")
+        common = column_marks(self._common(fields)) | dict.fromkeys(filter(None, drop), "")
         for entry in entries:
             values = common | column_marks(entry)
             marks = tuple(values)
             for item in section_items(self.template["round"]):
                 yield with_text(item, compile_text(text_of(item), marks).fill(values))
 
-    def _surrounding(self, name: str, fields: Mapping[str, Any], examples: Filled) -> PromptList:
-        """Return ``begin`` or ``end``, filled, with the examples."""
-        common = self._common(fields)
-        return self._compiled_surrounding(name, tuple(common)).fill(common, examples)
-
     def _compile_surrounding(self, name: str, columns: Sequence[str]) -> CompiledDialogueTemplate:
-        marks = {mark_of(column): column for column in columns if column}
-        drop = [] if self.sep_token is None else [self.sep_token]
-        return CompiledDialogueTemplate({name: self.template.get(name, [])}, marks, drop, self.ice_token)
+        section = {name: self.template.get(name, [])}
+        return CompiledDialogueTemplate(section, column_keys(columns), (self.sep_token,), self.ice_token)
 
     def _common(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that are the same in all turns."""

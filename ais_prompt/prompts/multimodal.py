@@ -15,13 +15,14 @@ from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.compiled import (
     SECTIONS,
     CompiledDialogueTemplate,
+    Tokens,
     check_dialogue,
     check_token,
     has_token,
     missing_token,
     section_items,
 )
-from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_marks, compile_text, mark_of
+from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_keys, column_marks, compile_text
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils import has_scheme, listed
 
@@ -129,8 +130,7 @@ class MMPromptTemplate(Template):
                 the template.
         """
         sections = {name: self.template[name] for name in SECTIONS if name in self.template}
-        drop = [] if self.sep_token is None else [self.sep_token]
-        return self._rendered(sections, fields, drop, self.ice_token, examples)
+        return self._rendered(sections, fields, (self.sep_token,), self.ice_token, examples)
 
     def render_example(
         self,
@@ -143,24 +143,23 @@ class MMPromptTemplate(Template):
         Raises:
             PromptError: as `render`.
         """
-        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
+        tokens = (self.ice_token, self.sep_token, *drop)
         return self._rendered({"ice": self.template["round"]}, fields, tokens, None, "")
 
     def _rendered(
         self,
         sections: Mapping[str, Any],
         fields: Mapping[str, Any],
-        drop: Sequence[str],
+        drop: Tokens,
         ice_token: str | None,
         examples: Filled,
     ) -> PromptList:
         content = _content_column(fields)
         pieces = list(self._pieces(str(fields[content])))
         columns = {name: value for name, value in fields.items() if name != content}
-        marks = {mark_of(name): name for name in columns if name}
-        filled = CompiledDialogueTemplate(sections, marks, drop, ice_token).fill(columns, examples)
+        template = CompiledDialogueTemplate(sections, column_keys(columns), drop, ice_token)
         texts = column_marks(columns)
-        return filled.with_items(lambda item: _with_parts(item, pieces, texts))
+        return template.fill(columns, examples).with_items(lambda item: _with_parts(item, pieces, texts))
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """Return the media parts of the row.

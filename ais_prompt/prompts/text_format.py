@@ -85,8 +85,9 @@ class LanguageModelFormat:
         texts: list[str] = []
         for part in parts:
             items = list(part.body)
-            if part is cut and (opening := _opening_of_answer(items[-1])) is not None:
-                texts += [*map(_whole_text, items[:-1]), opening]
+            last = items[-1] if part is cut else ""
+            if not isinstance(last, str) and last.get("generate", last.get("role") == "BOT"):
+                texts += [*map(_whole_text, items[:-1]), Slot("").opening(last)]
                 return self._begin + "\n".join(filter(None, texts))
             texts += map(_whole_text, items)
         return self._begin + "\n".join(filter(None, texts)) + ("" if mode == "gen" else self._end)
@@ -134,13 +135,6 @@ def _write_round(turns: Round, meta: MetaTemplate, written: list[str], *, cut: b
 def _whole_text(item: Item) -> str:
     """Return a text, or the begin, prompt and end of a turn."""
     return item if isinstance(item, str) else Slot("").text(item)
-
-
-def _opening_of_answer(item: Item) -> str | None:
-    """Return the text before the model's answer if this item is the model's turn, else None."""
-    if isinstance(item, str) or not item.get("generate", item.get("role") == "BOT"):
-        return None
-    return Slot("").opening(item)
 
 
 class TokenizerChatFormat:
