@@ -155,12 +155,11 @@ def _json_format(stream: Iterable[bytes], ending: Format | None) -> Format | Non
         return ending or "json"
     if following:
         return "jsonl" if isinstance(value, dict) or ending == "jsonl" else "json"
-    return "json" if isinstance(value, list) else ending or ("json" if _holds_rows(value) else "jsonl")
-
-
-def _holds_rows(value: dict[str, Any]) -> bool:
-    """Return whether an object holds rows or columns, and is not a row itself."""
-    return any(is_rows(value.get(key)) for key in ROW_KEYS) or all(isinstance(item, list) for item in value.values())
+    if isinstance(value, list) or ending:
+        return "json" if isinstance(value, list) else ending
+    holds_rows = any(is_rows(value.get(key)) for key in ROW_KEYS)
+    is_row = not holds_rows and not all(isinstance(item, list) for item in value.values())
+    return "jsonl" if is_row else "json"
 
 
 def is_rows(value: Any) -> bool:
@@ -218,28 +217,19 @@ def guess_encoding(head: bytes) -> str | None:
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    if b"\0" in head:
-        return _wide(head)
+    if b"\0" in head:  # UTF-16 without a mark: every other byte of ASCII text is NUL
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        is_wide = min(even, odd) == 0 and max(even, odd) > len(head) // 20
+        return ("utf-16-le" if odd else "utf-16-be") if is_wide else None
     if _decoded(head, UTF8) is not None:
         return UTF8
-    shares = {
-        encoding: _share_of_common(head, encoding) if encoding in _COMMON else _share_of_words(head, encoding)
-        for encoding in _LIKELIEST
-    }
+    shares = {encoding: _ordinary_share(head, encoding) for encoding in _LIKELIEST}
     best = max(shares.values())
     likely = [encoding for encoding, share in shares.items() if share == best >= _LEAST]
     if {"gb18030", "cp949"} <= set(likely):
         many = sum(byte >= 0x80 for byte in head) >= 2 * _KOREAN
         return "cp949" if many else "gb18030"
     return likely[0] if likely else None
-
-
-def _wide(head: bytes) -> str | None:
-    """Return the order of bytes of UTF-16 without a mark: every other byte of ASCII text is NUL."""
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if min(even, odd) == 0 and max(even, odd) > len(head) // 20:
-        return "utf-16-le" if odd else "utf-16-be"
-    return None
 
 
 def _decoded(head: bytes, encoding: str) -> str | None:
@@ -249,18 +239,14 @@ def _decoded(head: bytes, encoding: str) -> str | None:
         return None
 
 
-def _share_of_common(head: bytes, encoding: str) -> float:
+def _ordinary_share(head: bytes, encoding: str) -> float:
+    """Return which share of the characters besides those of ASCII is common, or in ordinary words."""
     text = _decoded(head, encoding) or ""
     counts = Counter(character for character in text if character > "\x7f")
-    common = sum(
-        count for character, count in counts.items() if _COMMON[encoding].fullmatch(character.encode(encoding))
-    )
-    return common / max(1, counts.total())
-
-
-def _share_of_words(head: bytes, encoding: str) -> float:
-    text = _decoded(head, encoding) or ""
     if encoding == "cp1251" and not _NO_HEBREW.search(text):
         return 0
-    ordinary = sum(character > "\x7f" for found in _WORDS[encoding].finditer(text) for character in found[0])
-    return ordinary / max(1, sum(character > "\x7f" for character in text))
+    if common := _COMMON.get(encoding):
+        ordinary = sum(count for character, count in counts.items() if common.fullmatch(character.encode(encoding)))
+    else:
+        ordinary = sum(character > "\x7f" for found in _WORDS[encoding].finditer(text) for character in found[0])
+    return ordinary / max(1, counts.total())

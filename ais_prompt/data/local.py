@@ -170,14 +170,8 @@ def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path
             fix = "remove one, set format, or name the files with data_files"
             raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), fix=fix)
     if not splits:
-        raise _no_split(folder, [path.name for paths in found.values() for path in paths])
+        names = [path.name for paths in found.values() for path in paths]
+        others = f" (it has {listed(names)})" if names else ""
+        fix = "name the files with data_files={'train': ..., 'test': ...}"
+        raise DataError(f"no file for {', '.join(SPLIT_NAMES)} in the folder{others}", where=str(folder), fix=fix)
     return splits
-
-
-def _no_split(folder: Path, names: Sequence[str]) -> DataError:
-    others = f" (it has {listed(names)})" if names else ""
-    return DataError(
-        f"no file for {', '.join(SPLIT_NAMES)} in the folder{others}",
-        where=str(folder),
-        fix="name the files with data_files={'train': ..., 'test': ...}",
-    )

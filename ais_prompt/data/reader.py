@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol, Self, overload
+from typing import Protocol, Self, overload
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -209,11 +209,20 @@ class Samples(LazySamples):
             yield self._sample(index, row, fields)
 
     def _sample(self, index: int, row: int, fields: Row) -> Sample:
-        return Sample(self._ids[row], index, fields, self._gold(fields), self._table.row_ids[row])
+        gold = None if self._spec.output_column is None else fields[self._spec.output_column]
+        if self._spec.gold_columns:
+            gold = {column: fields[column] for column in self._spec.gold_columns}
+        return Sample(self._ids[row], index, fields, gold, self._table.row_ids[row])
 
     @cached_property
     def _ids(self) -> RowIds:
-        return self._table.ids_by(id_columns(self._spec, self._table.columns))
+        """The ids by the columns of the question, so that a corrected gold keeps the id.
+
+        Without ``input_columns`` they are all columns but those of the gold, or else all.
+        """
+        golds = {self._spec.output_column, *self._spec.gold_columns}
+        others = [column for column in self._table.columns if column not in golds]
+        return self._table.ids_by(self._spec.input_columns or others or self._table.columns)
 
     def check_columns(self) -> None:
         """Check that every column that the `ReaderSpec` names exists.
@@ -224,33 +233,17 @@ class Samples(LazySamples):
         spec = self._spec
         outputs = () if spec.output_column is None else (spec.output_column,)
         named = {"input_columns": spec.input_columns, "output_column": outputs, "gold_columns": spec.gold_columns}
+        has = self._table.columns
         for key, columns in named.items():
             for column in columns:
-                if column not in self._table.columns:
-                    raise self._no_column(column, key)
-
-    def _gold(self, fields: Mapping[str, Any]) -> Any:
-        if self._spec.gold_columns:
-            return {column: fields[column] for column in self._spec.gold_columns}
-        return None if self._spec.output_column is None else fields[self._spec.output_column]
-
-    def _no_column(self, column: str, key: str) -> DataError:
-        has = listed(map(repr, self._table.columns))
-        near = nearest(column, self._table.columns)
-        return DataError(
-            f"no column {column!r} (it has {has})",
-            where=listed(self._table.origins),
-            fix=(f"did you mean {near!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
-        )
-
-
-def id_columns(spec: ReaderSpec, columns: Sequence[str]) -> Sequence[str]:
-    """Return the columns that make the id of a sample: the question's, so that a corrected gold keeps the id.
-
-    Without ``input_columns`` they are all columns but those of the gold, or else all.
-    """
-    golds = {spec.output_column, *spec.gold_columns}
-    return spec.input_columns or [column for column in columns if column not in golds] or columns
+                if column not in has:
+                    near = nearest(column, has)
+                    raise DataError(
+                        f"no column {column!r} (it has {listed(map(repr, has))})",
+                        where=listed(self._table.origins),
+                        fix=(f"did you mean {near!r}? " if near else "")
+                        + f"Rename the column, or set {key} of reader_cfg",
+                    )
 
 
 _EXAMPLES = "'[:100]', '[10:20]', '[::2]', '[-5:]', '[0, 5, 7]', '[:1] + [2]', or a number of rows such as 100"
@@ -274,12 +267,17 @@ def select(wanted: int | float | str | None, size: int) -> Sequence[int]:
     Raises:
         ConfigError: the text is not a range, or names a row that is not there; the number is not whole.
     """
-    if wanted is None:
+    if wanted is None or (isinstance(wanted, str) and not wanted.strip()):
         return range(size)
     if isinstance(wanted, str):
-        if not wanted.strip():
-            return range(size)
-        picked = [_of_term(term, wanted, size) for term in wanted.split("+")]
+        picked: list[Sequence[int]] = []
+        for term in wanted.split("+"):
+            if not _TERM.fullmatch(term):
+                raise _not_a_range(wanted)
+            rows: Sequence[int] = range(size)
+            for bracket in _BRACKET.findall(term):
+                rows = _pick(bracket, rows, wanted)
+            picked.append(rows)
         return picked[0] if len(picked) == 1 else array("q", chain.from_iterable(picked))
     if 0 < wanted < 1:
         return _drawn(int(wanted * size), size)
@@ -294,15 +292,6 @@ def _drawn(number: int, size: int) -> Sequence[int]:
     rows = array("q", range(size))
     random.Random(number).shuffle(rows)
     return rows[:number]
-
-
-def _of_term(term: str, text: str, size: int) -> Sequence[int]:
-    if not _TERM.fullmatch(term):
-        raise _not_a_range(text)
-    rows: Sequence[int] = range(size)
-    for bracket in _BRACKET.findall(term):
-        rows = _pick(bracket, rows, text)
-    return rows
 
 
 def _pick(bracket: str, rows: Sequence[int], text: str) -> Sequence[int]:

@@ -33,9 +33,8 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
             value = value.get(key)
         else:
             value = parsed(value)
-            value = (
-                value[int(key)] if isinstance(value, list | tuple) and key.isdigit() and int(key) < len(value) else None
-            )
+            is_place = isinstance(value, list | tuple) and key.isdigit() and int(key) < len(value)
+            value = value[int(key)] if is_place else None
     return value
 
 
@@ -167,7 +166,9 @@ def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
     """
     turns = parsed(value)
     if name == "turns" and isinstance(turns, list | tuple) and len(turns) == 1:
-        turns = [_of_user(turns[0])]
+        # The only turn of a question, as LiveBench and Arena-Hard have it.
+        turn = {"content": turns[0]} if isinstance(turns[0], str) else turns[0]
+        turns = [{"role": "user", **turn} if isinstance(turn, Mapping) and not turn.keys() & set(ROLE_KEYS) else turn]
     found = [_turn(turn) for turn in turns] if isinstance(turns, list | tuple) else []
     if not found or None in found:
         what = f"{name!r} is no list of chat turns but {value!r:.80}"
@@ -176,13 +177,6 @@ def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
     if not any(turn["role"] == "user" for turn in chat):
         raise DataError(f"the chat in {name!r} has no turn of the user", fix="write one, or leave the row out")
     return chat
-
-
-def _of_user(turn: Any) -> Any:
-    """Return the only turn of a question, as LiveBench and Arena-Hard have it, with its role."""
-    if isinstance(turn, str):
-        return {"role": "user", "content": turn}
-    return {"role": "user", **turn} if isinstance(turn, Mapping) and not turn.keys() & set(ROLE_KEYS) else turn
 
 
 def _turn(turn: Any) -> dict[str, Any] | None:
