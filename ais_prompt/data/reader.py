@@ -1,4 +1,4 @@
-"""The protocol of readers, and the dataset that ``reader_cfg`` makes of a source.
+"""The protocol of readers, the dataset that ``reader_cfg`` makes of a source, and where the data of a path are.
 
 `select` reads ``train_range`` and ``test_range``, a text by a small grammar, which is never evaluated::
 
@@ -21,13 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Protocol, Self, overload
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.config import expand
 from ais_prompt.data.table import Row, RowIds, Table
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.steps import steps
 from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils import digest, listed, nearest
 
@@ -316,3 +319,43 @@ def _pick(bracket: str, rows: Sequence[int], text: str) -> Sequence[int]:
 
 def _not_a_range(text: str) -> ConfigError:
     return ConfigError(f"{text!r} is not a range of rows", fix=f"write {_EXAMPLES}")
+
+
+def find_data(path: str) -> Path | None:
+    """Return the file or folder that a path or id means; None if it is nowhere.
+
+    Args:
+        path: an absolute path, a relative one such as ``./data/gpqa/``, or an id that an extension knows.
+    """
+    return next((place for place in data_places(path) if place.exists()), None)
+
+
+def require_data(path: str) -> Path:
+    """Return what `find_data` finds.
+
+    Raises:
+        DataError: it is nowhere; the error lists the places, and how to get it.
+    """
+    found = find_data(path)
+    if found is None:
+        raise missing_data(path)
+    return found
+
+
+def data_places(path: str) -> list[Path]:
+    """Return the places where a path or id may be, the first that exists counts."""
+    return _known(path)[0]
+
+
+def missing_data(path: str) -> DataError:
+    """Return the error for data that are nowhere."""
+    places, fix = _known(path)
+    return DataError(f"no data for {path!r}", where=f"looked for {listed(map(str, places))}", fix=fix)
+
+
+def _known(path: str) -> tuple[list[Path], str]:
+    """Return the places of data, and how to get them."""
+    known = [found for find in steps("find_data") if (found := find(path)) is not None]
+    if not known:
+        return [expand(path)], "put it there"
+    return [place for places, _ in known for place in places], "; or ".join(fix for _, fix in known)

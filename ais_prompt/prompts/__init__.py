@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from ais_prompt.prompts.base import ChatFormat, Filled, MessagesFormat, Mode, Template
     from ais_prompt.prompts.builder import EXAMPLES_KEPT, PromptBuilder
     from ais_prompt.prompts.chat_formats import READY_MADE, make_chat_format, parse_role_template
-    from ais_prompt.prompts.dialogue_sections import CHAT, SECTIONS_KEPT, split_rounds
     from ais_prompt.prompts.dialogue_template import ChatTemplate, FilledDialogue, MultiTurnPromptTemplate
     from ais_prompt.prompts.message_media import LocalFilesFormat, MediaRoots, check_taken, note_files
-    from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
+    from ais_prompt.prompts.meta_template import CHAT, SECTIONS_KEPT, MetaTemplate, Slot, resolve_tokens, split_rounds
     from ais_prompt.prompts.multimodal import END, STARTS, MMPromptTemplate, has_marker
     from ais_prompt.prompts.prompt_list import (
         Item,

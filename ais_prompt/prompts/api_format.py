@@ -14,9 +14,17 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.dialogue_sections import Fill, Round, Sections, chat_turns, split_rounds
 from ais_prompt.prompts.message_media import MEDIA, bare_parts, has_media, join_contents
-from ais_prompt.prompts.meta_template import EMPTY_TURN, MetaTemplate, Slot
+from ais_prompt.prompts.meta_template import (
+    EMPTY_TURN,
+    Fill,
+    MetaTemplate,
+    Round,
+    Sections,
+    Slot,
+    chat_turns,
+    split_rounds,
+)
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, split_at_sentinels, text_of
 from ais_prompt.prompts.text_format import join_texts
 from ais_prompt.types import ChatMessage, Content, message_from_json

@@ -24,8 +24,7 @@ from ais_prompt.errors import PartError, PromptError
 from ais_prompt.parts import defined_at, guarded_call
 from ais_prompt.prompts.api_format import ApiFormat
 from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.dialogue_sections import EXAMPLES_KEPT
-from ais_prompt.prompts.meta_template import MetaTemplate, Slot
+from ais_prompt.prompts.meta_template import EXAMPLES_KEPT, MetaTemplate, Slot
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection
 from ais_prompt.terminal import SILENCE
 from ais_prompt.types import ChatMessage, Content

@@ -12,9 +12,20 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import MessagesFormat, Mode
-from ais_prompt.prompts.dialogue_sections import Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.prompts.message_media import check_taken, join_contents, note_files, refuse_media
-from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Slot, text_of_tokens
+from ais_prompt.prompts.meta_template import (
+    EMPTY_TURN,
+    WHERE,
+    MetaTemplate,
+    Round,
+    Sections,
+    Slot,
+    chat_turns,
+    format_chat,
+    last_round,
+    split_rounds,
+    text_of_tokens,
+)
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, split_at_sentinels, text_of
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils import openai_json, role_fix
