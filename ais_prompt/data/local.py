@@ -67,9 +67,7 @@ class LocalDataset:
         self._data_files = data_files
         self._format = format
         self._join_lines = join_lines
-        self._delimiter = delimiter
-        self._encoding = encoding
-        self._quotechar = quotechar
+        self._read_file = partial(read_file, format=format, delimiter=delimiter, encoding=encoding, quotechar=quotechar)
         self._shape = None if shape is None else parse_shape(shape)
         # Path.is_file raises an error for a name that is too long.
         self._is_file = self._path is not None and os.path.isfile(split_sheet(self._path)[0])  # noqa: PTH113
@@ -100,15 +98,7 @@ class LocalDataset:
         elif self._saved:
             table = self._saved.read(split)
         else:
-            files = self._files[split]
-            read = partial(
-                read_file,
-                format=self._format,
-                delimiter=self._delimiter,
-                encoding=self._encoding,
-                quotechar=self._quotechar,
-            )
-            table = join_tables(list(map(read, files)))
+            table = join_tables(list(map(self._read_file, self._files[split])))
         table = join_lines(table, self._join_lines) if self._join_lines else table
         return table if self._shape is None else shaped(table, self._shape)
 

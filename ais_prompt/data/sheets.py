@@ -236,7 +236,11 @@ def scan_sheet(path: Path, members: Members, kind: WorkbookKind, wanted: str | N
     """
     try:
         parts = _xlsx_sheets(path, members) if kind == "xlsx" else {}
-        sheets = [sheet for sheet, _ in parts.values()] if kind == "xlsx" else _scanned_ods(path, members)
+        sheets = [sheet for sheet, _ in parts.values()]
+        if kind == "ods":
+            every = _OdsScan(path)
+            _parse(members["content.xml"], every.start, every.end, every.characters)
+            sheets = every.sheets
         found = next((sheet for sheet in sheets if (sheet.visible if wanted is None else sheet.name == wanted)), None)
         if found is None:
             names = [sheet.name for sheet in sheets]
@@ -375,12 +379,6 @@ def _place(name: str) -> tuple[int, int]:
     for letter in found[1]:
         column = 26 * column + ord(letter) - ord("A") + 1
     return int(found[2]) - 1, column - 1
-
-
-def _scanned_ods(path: Path, members: Members) -> list[SheetFacts]:
-    scan = _OdsScan(path)
-    _parse(members["content.xml"], scan.start, scan.end, scan.characters)
-    return scan.sheets
 
 
 class _OdsScan:

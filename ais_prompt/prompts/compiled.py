@@ -289,9 +289,11 @@ class _SectionWithExamples:
 
     def __init__(self, name: str, lines: Sequence[Line], ice_token: str) -> None:
         self._name = name
+        self._ice_token = ice_token
         self._whole = CompiledSection(name, lines)
-        self._lines = [
-            _ExamplesLine(item, text, ice_token) if EXAMPLES in text.keys else CompiledSection(name, [(item, text)])
+        # Of a line with examples its item, and the texts around them.
+        self._lines: list[CompiledSection | tuple[Item, list[CompiledText]]] = [
+            (item, text.split(EXAMPLES)) if EXAMPLES in text.keys else CompiledSection(name, [(item, text)])
             for item, text in lines
         ]
         self._last: tuple[Filled, Sequence[Piece]] | None = None
@@ -312,25 +314,13 @@ class _SectionWithExamples:
         for line in self._lines:
             if isinstance(line, CompiledSection):
                 pieces.append(line.fill(values))
-            else:
-                pieces += line.fill(values, examples)
+                continue
+            item, around = line
+            if not isinstance(item, str):
+                raise no_turns_inside(item, self._ice_token)
+            is_token = item == self._ice_token  # the usual case
+            pieces += examples.pieces if is_token else examples.join(text.fill(values) for text in around).pieces
         return (PromptSection(self._name, PromptList(pieces)),) if pieces else ()
-
-
-class _ExamplesLine:
-    """A line that is replaced by examples made of turns."""
-
-    def __init__(self, item: Item, text: CompiledText, ice_token: str) -> None:
-        self._item = item
-        self._ice_token = ice_token
-        self._around = text.split(EXAMPLES)
-
-    def fill(self, values: Mapping[str, object], examples: PromptList) -> Sequence[Piece]:
-        if not isinstance(self._item, str):
-            raise no_turns_inside(self._item, self._ice_token)
-        if self._item == self._ice_token:  # the usual case
-            return examples.pieces
-        return examples.join(text.fill(values) for text in self._around).pieces
 
 
 def _compile(text: str, marks: Mapping[str, str], drop: Tokens, ice_token: str | None) -> CompiledText:

@@ -22,7 +22,7 @@ from ais_prompt.prompts.compiled import (
     missing_token,
     section_items,
 )
-from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_keys, column_marks, compile_text
+from ais_prompt.prompts.prompt_list import Item, PromptList, column_keys, column_marks, compile_text
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils import has_scheme, listed
 
@@ -55,11 +55,6 @@ def split_content(content: str) -> Iterator[tuple[str | None, str]]:
             yield modality, piece.replace(STARTS[modality], "")
         elif piece:
             yield None, piece
-
-
-def tagged_columns(fields: Mapping[str, object]) -> list[str]:
-    """Return the columns whose text contains a start marker."""
-    return [name for name, value in fields.items() if has_marker(value)]
 
 
 CONTENT: Final = "content"
@@ -179,7 +174,7 @@ class MMPromptTemplate(Template):
 
 
 def _content_column(fields: Mapping[str, Any]) -> str:
-    tagged = tagged_columns(fields)
+    tagged = [name for name, value in fields.items() if has_marker(value)]
     if CONTENT in fields and (has_marker(fields[CONTENT]) or not tagged):
         return CONTENT
     if len(tagged) == 1:
@@ -196,18 +191,16 @@ def _with_parts(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[
     """Return the item with the row's pieces as parts; texts and the turns of examples stay unchanged."""
     if isinstance(item, str) or not isinstance(item.get("prompt_mm"), Mapping):
         return item
-    return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
-
-
-def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) -> dict[str, Any]:
-    entries: Mapping[str, Any] = turn["prompt_mm"]
-    if modality not in entries:
-        raise PromptError(
-            f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
-            fix=f"add {modality!r} to prompt_mm",
-        )
-    part: dict[str, Any] = _with_value(entries[modality], PLACEHOLDERS[modality], value, columns)
-    return part
+    entries: Mapping[str, Any] = item["prompt_mm"]
+    parts: list[dict[str, Any]] = []
+    for modality, value in pieces:
+        if modality not in entries:
+            raise PromptError(
+                f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
+                fix=f"add {modality!r} to prompt_mm",
+            )
+        parts.append(_with_value(entries[modality], PLACEHOLDERS[modality], value, columns))
+    return {**item, "prompt_mm": parts}
 
 
 def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, object]) -> Any:

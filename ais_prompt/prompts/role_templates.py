@@ -144,7 +144,17 @@ class RoleTemplate(RoleTemplateInterface):
     """
 
     def __init__(self, template: Mapping[str, Sequence[str | None]]) -> None:
-        _check_table(template)
+        if not isinstance(template, Mapping):
+            raise PromptError(
+                f"a role template is a table of role → (before, after), not {template!r:.80}",
+                fix="e.g. dict(user=('Question: ', '\\n'), assistant=('Answer: ', '\\n'))",
+            )
+        for role, tags in template.items():
+            if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) != 2:
+                raise PromptError(
+                    f"the tags of role {role!r} must be a pair (before, after), not {tags!r:.80}",
+                    fix=f"{role!r}: ('text before', 'text after'); '' where there is none",
+                )
         self.template = dict(template)
         self.unknown_roles = [role for role in ROLES if role not in template]
 
@@ -179,13 +189,13 @@ class MistralChatTemplate(RoleTemplateInterface):
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
         """Put the user's messages between ``[INST]`` and ``[/INST]``."""
-        return [self._formatted(message) for message in messages]
-
-    def _formatted(self, message: Message) -> Message:
-        _require_role(message, [role for role in ROLES if role not in self.unknown_roles], "Mistral")
-        before, after = INST if message.role == "user" else ("", "")
-        # Empty tags are parts too, as in torchtune.
-        return replace(message, content=[text_part(before), *message.content, text_part(after)])
+        formatted = []
+        for message in messages:
+            _require_role(message, [role for role in ROLES if role not in self.unknown_roles], "Mistral")
+            before, after = INST if message.role == "user" else ("", "")
+            # Empty tags are parts too, as in torchtune.
+            formatted.append(replace(message, content=[text_part(before), *message.content, text_part(after)]))
+        return formatted
 
 
 class Llama2ChatTemplate(RoleTemplateInterface):
@@ -249,20 +259,6 @@ def _warn_lost(system: Sequence[Part]) -> None:
             "Llama 2 shows a system message only inside the user's message after it; this one is lost: %r",
             "".join(str(part["content"]) for part in system[1:-1])[:80],
         )
-
-
-def _check_table(template: Any) -> None:
-    if not isinstance(template, Mapping):
-        raise PromptError(
-            f"a role template is a table of role → (before, after), not {template!r:.80}",
-            fix="e.g. dict(user=('Question: ', '\\n'), assistant=('Answer: ', '\\n'))",
-        )
-    for role, tags in template.items():
-        if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) != 2:
-            raise PromptError(
-                f"the tags of role {role!r} must be a pair (before, after), not {tags!r:.80}",
-                fix=f"{role!r}: ('text before', 'text after'); '' where there is none",
-            )
 
 
 ROLE_NAMES: Final[dict[str, str]] = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}

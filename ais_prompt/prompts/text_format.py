@@ -6,6 +6,7 @@ Messages with media are left to the model's processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -177,9 +178,8 @@ class TokenizerChatFormat:
             tools: in the form of the OpenAI API.
             continued: messages after those of the prompt: earlier calls and their results.
         """
-        made = TokenizerChatFormat(self.messages, self.tokenizer, self.media_kinds)
-        made.tools = tools
-        made.continued = continued
+        made = copy(self)
+        made.tools, made.continued = tools, continued
         return made
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
