@@ -18,7 +18,7 @@ import reprlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils import Spill, decode
@@ -222,34 +222,19 @@ def _unreadable(batch: pa.RecordBatch, error: Exception) -> DataError:
     return DataError(f"Python does not have a value of a row: {error}", fix="store it as a text or number")
 
 
-class Batches(Protocol):
-    """Record batches, one after the other.
-
-    Attributes:
-        columns: the names of all columns; a batch may lack some.
-        starts: the number of the first row of each batch, and at the end the number of all rows.
-    """
-
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def starts(self) -> Sequence[int]: ...
-
-    def __getitem__(self, number: int) -> pa.RecordBatch:
-        """Return a batch by its number, from 0."""
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]: ...
-
-
 class ArrowBatches:
     """The batches of an Arrow table, wherever Arrow keeps them: in memory, or mapped from a file.
 
     Args:
         table: the table.
+
+    Attributes:
+        columns: the names of all columns.
+        starts: the number of the first row of each batch, and at the end the number of all rows.
     """
 
     def __init__(self, table: pa.Table) -> None:
-        self.columns: Sequence[str] = table.schema.names
+        self.columns: list[str] = table.schema.names
         self.starts = array("q", [0])
         self._batches = table.to_batches()
         for batch in self._batches:
@@ -267,6 +252,10 @@ class StoredBatches:
     """Batches that are kept as bytes, few in memory and many in a file (`Spill`), and read back one at a time.
 
     The last one stays as it is: most datasets of a large suite have no other. Each has columns and types of its own.
+
+    Attributes:
+        columns: the names of all columns; a batch may lack some.
+        starts: as for `ArrowBatches`.
     """
 
     def __init__(self) -> None:

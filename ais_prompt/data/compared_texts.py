@@ -5,7 +5,7 @@ Encoders turn texts into vectors: by character n-grams without a model, or with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from pathlib import Path
@@ -132,7 +132,9 @@ class Bm25Index:
         words, self._rows = np.divmod(pairs, len(documents))
         damping = K1 * (1 - B + B * lengths / lengths.mean())
         found_in = np.bincount(words)
-        idf = _inverse_document_frequencies(found_in, len(documents))
+        # math.log and a sum from left to right: numpy's own logarithm and pairwise sum differ in the last bit.
+        idf = np.array([log(len(documents) - n + 0.5) - log(n + 0.5) for n in found_in.tolist()])
+        idf[idf < 0] = EPSILON * (np.cumsum(idf)[-1] / len(idf))
         self._weights = idf[words] * (counts * (K1 + 1) / (counts + damping[self._rows]))
         ends = np.cumsum(found_in).tolist()
         self._postings = dict(zip(numbers, map(slice, [0, *ends], ends), strict=True))
@@ -145,14 +147,6 @@ class Bm25Index:
             if postings := self._postings.get(word):
                 scores[self._rows[postings]] += self._weights[postings]
         return scores
-
-
-def _inverse_document_frequencies(found_in: npt.NDArray[np.intp], documents: int) -> npt.NDArray[np.float64]:
-    """Return the idf of each word, with the floor. ``found_in`` counts the documents that have it."""
-    # math.log and a sum from left to right: numpy's own logarithm and pairwise sum differ in the last bit.
-    idf = np.array([log(documents - n + 0.5) - log(n + 0.5) for n in found_in.tolist()])
-    idf[idf < 0] = EPSILON * (np.cumsum(idf)[-1] / len(idf))
-    return idf
 
 
 def word_tokenizer() -> Callable[[str], list[str]]:
@@ -221,7 +215,9 @@ class TopkRetriever(ShowsExamples):
         check_enough(self.ice_num, len(train), "ice_num", own)
         if not (self.ice_num and test):
             return [()] * len(test)
-        scores = _inner_products(self._embed(train), self._embed(test))
+        vectors, asked = self._embed(train), self._embed(test)
+        starts = range(0, len(test), _ROWS_AT_ONCE)
+        scores = (row for start in starts for row in asked[start : start + _ROWS_AT_ONCE] @ vectors.T)
         questions = tracked(zip(scores, own, strict=True), "ranking train rows by embeddings", len(test), "questions")
         return RowLists(self._best(row_scores, rows) for row_scores, rows in questions)
 
@@ -253,12 +249,6 @@ class TopkRetriever(ShowsExamples):
         self.text.of([*train[:1], *test[:1]])
         check_enough(self.ice_num, len(train), "ice_num")
         return tuple(range(self.ice_num))
-
-
-def _inner_products(train: Embeddings, test: Embeddings) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield the inner products of each test vector with the train vectors, shape (train rows,)."""
-    for start in range(0, len(test), _ROWS_AT_ONCE):
-        yield from test[start : start + _ROWS_AT_ONCE] @ train.T
 
 
 Embeddings: TypeAlias = npt.NDArray[np.float32]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ais_prompt.data.batches import Batches, StoredBatches, rows_of, store_rows
+from ais_prompt.data.batches import ArrowBatches, StoredBatches, rows_of, store_rows
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import tracked
 from ais_prompt.utils import digest, digest_of_list, listed
@@ -43,7 +43,7 @@ class Table:
         origins: the files that it was read from, for errors and for the record.
     """
 
-    def __init__(self, batches: Batches, origins: Sequence[str]) -> None:
+    def __init__(self, batches: ArrowBatches | StoredBatches, origins: Sequence[str]) -> None:
         self.batches = batches
         self.columns: tuple[str, ...] = tuple(batches.columns)
         self.origins = tuple(origins)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ais_prompt.config import TEMPLATE, TURN
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
@@ -210,21 +210,6 @@ class FilledSection(PromptSection):
         return self.compiled.items(self.values)
 
 
-class CompiledTemplate(Protocol):
-    """A template, compiled for rows with the same columns."""
-
-    def fill(self, values: Mapping[str, object], examples: Filled) -> Filled:
-        """Fill the template.
-
-        Args:
-            values: key → value.
-            examples: the in-context examples.
-
-        Raises:
-            PromptError: the place of the examples is inside a text, but they are made of turns.
-        """
-
-
 class CompiledTextTemplate:
     """A string template, compiled.
 
@@ -239,7 +224,15 @@ class CompiledTextTemplate:
         self._around_examples = _compile(template, marks, drop, ice_token).split(EXAMPLES)
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> str:
-        """As `CompiledTemplate.fill`."""
+        """Fill the template.
+
+        Args:
+            values: key → value.
+            examples: the in-context examples.
+
+        Raises:
+            PromptError: the examples are made of turns.
+        """
         texts = [text.fill(values) for text in self._around_examples]
         if len(texts) == 1:
             return texts[0]
@@ -274,7 +267,15 @@ class CompiledDialogueTemplate:
                 self._sections.append(CompiledSection(name, lines))
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> PromptList:
-        """As `CompiledTemplate.fill`. A section without columns stays the same object while the examples do."""
+        """Fill the template. A section without columns stays the same object while the examples do.
+
+        Args:
+            values: key → value.
+            examples: the in-context examples.
+
+        Raises:
+            PromptError: the place of the examples is inside a text, but they are made of turns.
+        """
         pieces: list[Piece] = []
         for section in self._sections:
             if isinstance(section, CompiledSection):

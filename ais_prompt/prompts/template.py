@@ -21,7 +21,6 @@ from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.compiled import (
     SECTIONS,
     CompiledDialogueTemplate,
-    CompiledTemplate,
     CompiledTextTemplate,
     check_round,
     check_token,
@@ -153,7 +152,7 @@ class PromptTemplate(Template):
 
     def _compile(
         self, key: Any, columns: tuple[str, ...], drop: tuple[str | None, ...], is_example: bool
-    ) -> CompiledTemplate:
+    ) -> CompiledTextTemplate | CompiledDialogueTemplate:
         entry = self.template[key] if self.form == "labels" else self.template
         marks = column_keys(columns)
         if self.column_tokens:
