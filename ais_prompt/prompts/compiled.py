@@ -42,16 +42,8 @@ def check_round(template: Mapping[str, Any]) -> None:
 
 
 def section_items(section: Any) -> list[Item]:
-    """Return the items of a section, in any form that a config allows.
-
-    Raises:
-        PromptError: an item is neither a text nor a mapping, or its prompt is not a text.
-    """
-    items = list(section) if isinstance(section, list | tuple) else [section]
-    for item in items:
-        if fault := _item_fault(item):
-            raise PromptError(fault, fix=_TURN_FIX)
-    return items
+    """Return the items of a section, in any form that a config allows; `dialogue_faults` has checked them."""
+    return list(section) if isinstance(section, list | tuple) else [section]
 
 
 def dialogue_faults(template: Mapping[str, Any], where: str = "template") -> Iterator[AisPromptError]:
@@ -94,8 +86,12 @@ def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
 
 
 def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
-    if fault := _item_fault(item):
-        yield PromptError(fault, where=where, fix=_TURN_FIX)
+    if not isinstance(item, str | Mapping):
+        what = f"an item of begin, round or end must be a string or a mapping, not {item!r}"
+        yield PromptError(what, where=where, fix=_TURN_FIX)
+    elif isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
+        what = f"the prompt of a turn must be a text, not {item['prompt']!r}"
+        yield PromptError(what, where=where, fix=_TURN_FIX)
     elif isinstance(item, Mapping):
         speaks = "prompt" in item or "prompt_mm" in item
         for key, fix in TURN.unknown(item):
@@ -105,14 +101,6 @@ def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
         if not isinstance(item.get("role"), str):
             what = f"a turn needs the text 'role', which says who speaks, not {item.get('role')!r:.80}"
             yield PromptError(what, where=where, fix=_TURN_FIX)
-
-
-def _item_fault(item: Any) -> str:
-    if not isinstance(item, str | Mapping):
-        return f"an item of begin, round or end must be a string or a mapping, not {item!r}"
-    if isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
-        return f"the prompt of a turn must be a text, not {item['prompt']!r}"
-    return ""
 
 
 def check_token(name: str, token: Any) -> str | None:
@@ -250,9 +238,6 @@ class CompiledDialogueTemplate:
     Args:
         template: name of a section → its items, in any form that a config allows.
         marks, drop, ice_token: as `CompiledTextTemplate`.
-
-    Raises:
-        PromptError: an item has the wrong shape.
     """
 
     def __init__(

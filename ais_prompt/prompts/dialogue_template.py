@@ -356,7 +356,9 @@ class ChatTemplate(Template):
         """Return the turns, and why turns of the row were lost (see `turn_entries`)."""
         candidates = self.input_columns if len(self.input_columns) == 1 else (DIALOGUE,)
         for column in candidates:
-            if messages := _messages(fields.get(column)):
+            messages = fields.get(column)
+            is_chat = isinstance(messages, list | tuple) and all(isinstance(one, Mapping) for one in messages)
+            if is_chat and messages:
                 return [_message_turn(message) for message in messages], ""
         used = [*self.input_columns, *([self.output_column] if self.output_column else [])]
         entries, fault = turn_entries(fields, list(dict.fromkeys(used)))
@@ -368,12 +370,6 @@ class ChatTemplate(Template):
         if not turns or turns[-1]["role"] != "BOT":
             turns.append({"role": "BOT", "prompt": str(entry[self.output_column]) if self.output_column else ""})
         return turns
-
-
-def _messages(value: Any) -> Sequence[Mapping[str, Any]]:
-    """Return the messages in a column; empty if it contains anything else."""
-    is_chat = isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
-    return value if is_chat else ()
 
 
 def _turn(item: Item) -> Turn:
