@@ -155,11 +155,12 @@ def _json_format(stream: Iterable[bytes], ending: Format | None) -> Format | Non
         return ending or "json"
     if following:
         return "jsonl" if isinstance(value, dict) or ending == "jsonl" else "json"
-    if isinstance(value, list) or ending:
-        return "json" if isinstance(value, list) else ending
-    holds_rows = any(is_rows(value.get(key)) for key in ROW_KEYS)
-    is_row = not holds_rows and not all(isinstance(item, list) for item in value.values())
-    return "jsonl" if is_row else "json"
+    return "json" if isinstance(value, list) else ending or ("json" if _holds_rows(value) else "jsonl")
+
+
+def _holds_rows(value: dict[str, Any]) -> bool:
+    """Return whether an object holds rows or columns, and is not a row itself."""
+    return any(is_rows(value.get(key)) for key in ROW_KEYS) or all(isinstance(item, list) for item in value.values())
 
 
 def is_rows(value: Any) -> bool:

@@ -313,13 +313,8 @@ def _rows_in(value: dict[str, Any], path: Path) -> Any:
     if found := next((value[key] for key in ROW_KEYS if is_rows(value.get(key))), None):
         return _unnested(found)
     names, lines = value.get("columns"), value.get("data")
-    # DataFrame.to_json(orient="split")
     if isinstance(names, list) and isinstance(lines, list) and all(isinstance(line, list) for line in lines):
-        for row, line in enumerate(lines):
-            if len(line) != len(names):
-                what = f"the row has {counted(len(line), 'value')}, and there are {counted(len(names), 'column')}"
-                raise DataError(what, where=f"{path}, row {row}", fix="write a value for each column")
-        return [dict(zip(names, line, strict=True)) for line in lines]
+        return _split_rows(names, lines, path)
     lists = [one for one in value.values() if isinstance(one, list)]
     if len(lists) == 1 and lists[0] and is_rows(lists[0]):
         return _unnested(lists[0])
@@ -329,6 +324,15 @@ def _rows_in(value: dict[str, Any], path: Path) -> Any:
     if all(one.keys() == shared and all(map(str.isdecimal, one)) for one in objects):
         return {name: [column[row] for row in objects[0]] for name, column in value.items()}  # pandas, by default
     return _unnested([row if "id" in row else {"id": key, **row} for key, row in value.items()])
+
+
+def _split_rows(names: list[str], lines: list[list[Any]], path: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``DataFrame.to_json(orient="split")``."""
+    for row, line in enumerate(lines):
+        if len(line) != len(names):
+            what = f"the row has {counted(len(line), 'value')}, and there are {counted(len(names), 'column')}"
+            raise DataError(what, where=f"{path}, row {row}", fix="write a value for each column")
+    return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 _NESTED: Final = ("paragraphs", "qas", "qa_pairs")

@@ -133,23 +133,26 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
         return []
     rank = max(candidate.rank for candidate in every)
     best = [candidate for candidate in every if candidate.rank == rank]
-    last = best[-1]
-    later: list[Candidate] = []
-    # What is named, if more weakly, right after the strongest is taken back: "I'd say B... no wait, A.".
-    if back := _TAKEN_BACK.search(text, last.end, last.end + 40):
-        named = [one for one in every if back.end() <= one.start <= back.end() + 20 and one.text != last.text]
-        later = [replace(one, rank=rank) for one in named]
-    # What is announced anew: "Final answer: B. Wait. The answer is C.".
-    if not later and (again := _AGAIN.search(text, last.end)):
-        later = [one for one in every if one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
-    if later:
+    if later := _instead(best[-1], every, text):
         return strongest(later, text)
     kept = [
         one
         for one, after in pairwise(best)
         if one.text == after.text or not _TAKEN_BACK.search(text, one.end, max(after.start, one.end))
     ]
-    return [*kept, last]
+    return [*kept, best[-1]]
+
+
+def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
+    """What is named or announced anew after the strongest candidate is taken back."""
+    # "I'd say B... no wait, A.": right after it, if more weakly.
+    if back := _TAKEN_BACK.search(text, last.end, last.end + 40):
+        later = [one for one in every if back.end() <= one.start <= back.end() + 20 and one.text != last.text]
+        if later:
+            return [replace(one, rank=last.rank) for one in later]
+    # "Final answer: B. Wait. The answer is C."
+    again = _AGAIN.search(text, last.end)
+    return [one for one in every if again and one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
 
 
 REACH: Final = 80
