@@ -129,7 +129,7 @@ class PromptTemplate(Template):
         entry = self.labels[0] if label is None and self.form == "labels" else label
         drop = () if keep_sep else (self.sep_token,)
         compiled = self._compiled(self._key(entry), tuple(fields), drop, is_example=False)
-        return compiled.fill(self._values(fields, label), examples)
+        return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
         """Render one in-context example: of a dialogue only the ``round``, without the tokens.
@@ -144,11 +144,7 @@ class PromptTemplate(Template):
         """
         tokens = (self.ice_token, self.sep_token, *drop)
         compiled = self._compiled(self._key(label), tuple(fields), tokens, is_example=True)
-        return compiled.fill(self._values(fields, label), "")
-
-    def _values(self, fields: Mapping[str, Any], label: Any) -> Mapping[str, object]:
-        """Return the values for the marks."""
-        return self.column_tokens.marks(fields, label) if self.column_tokens else fields
+        return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, "")
 
     def _compile(
         self, key: Any, columns: tuple[str, ...], drop: tuple[str | None, ...], is_example: bool
