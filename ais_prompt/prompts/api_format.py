@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.message_media import MEDIA, bare_parts, has_media, join_contents
+from ais_prompt.prompts.message_media import MEDIA, bare_parts, join_contents
 from ais_prompt.prompts.meta_template import (
     EMPTY_TURN,
     Fill,
@@ -156,7 +156,7 @@ class ApiFormat:
             return turns
         if self.meta is None:
             # Texts joined by newlines; only media as bare parts, as in AISBench; both in one turn.
-            media = [has_media(item) for item in prompt]
+            media = [isinstance(item, Mapping) and MEDIA in item for item in prompt]
             if not any(media):
                 return join_texts(prompt)
             return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]

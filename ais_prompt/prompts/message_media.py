@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.prompts.base import ChatFormat, Mode
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
+from ais_prompt.prompts.prompt_list import Piece, PromptList, PromptSection, text_of
 from ais_prompt.types import ChatMessage, Content, Prompt
 from ais_prompt.utils import FILE_NOTE, KINDS, has_scheme, is_url, local_file, media_path, references, source_of
 
@@ -44,11 +44,6 @@ class LocalFilesFormat:
         """
         rendered = self.inner.render(prompt, mode)
         return rendered if isinstance(rendered, str) else note_files(rendered)
-
-
-def has_media(item: Item) -> bool:
-    """Return whether an item is a turn with a list of parts."""
-    return isinstance(item, Mapping) and MEDIA in item
 
 
 def refuse_media(pieces: Iterable[Piece]) -> None:

@@ -43,20 +43,6 @@ def has_marker(value: object) -> bool:
     return isinstance(value, str) and any(start in value for start in STARTS.values())
 
 
-def split_content(content: str) -> Iterator[tuple[str | None, str]]:
-    """Yield modality and value of each piece, in order; the modality is None for text without a start marker.
-
-    A piece is the text between two `END` markers. The marker of its modality must be at its beginning; one further
-    inside has no effect.
-    """
-    for piece in content.split(END):
-        modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
-        if modality is not None:
-            yield modality, piece.replace(STARTS[modality], "")
-        elif piece:
-            yield None, piece
-
-
 CONTENT: Final = "content"
 """The column of the pieces in AISBench."""
 
@@ -166,11 +152,17 @@ class MMPromptTemplate(Template):
         return [part for turn in turns for part in turn.get("prompt_mm", []) if part["type"] != "text"]
 
     def _pieces(self, content: str) -> Iterator[tuple[str, str]]:
-        for modality, value in split_content(content):
+        """Yield modality and value of each piece, in order.
+
+        A piece is the text between two `END` markers. The marker of its modality must be at its beginning; one further
+        inside has no effect.
+        """
+        for piece in content.split(END):
+            modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
             if modality is not None:
-                yield modality, value
-            elif value.strip():
-                self._warn("text without a start marker is lost; the first one is %r", value[:80])
+                yield modality, piece.replace(STARTS[modality], "")
+            elif piece.strip():
+                self._warn("text without a start marker is lost; the first one is %r", piece[:80])
 
 
 def _content_column(fields: Mapping[str, Any]) -> str:
