@@ -33,16 +33,16 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "LocalDataset": "ais_prompt.data.local",
     },
     "retrievers": {
-        "BM25Retriever": "ais_prompt.data.bm25",
-        "FixKRetriever": "ais_prompt.data.by_position",
-        "RandomRetriever": "ais_prompt.data.by_position",
-        "SlidingWindowRetriever": "ais_prompt.data.by_position",
-        "TopkRetriever": "ais_prompt.data.topk",
-        "ZeroRetriever": "ais_prompt.data.by_position",
+        "BM25Retriever": "ais_prompt.data.compared_texts",
+        "FixKRetriever": "ais_prompt.data.retriever",
+        "RandomRetriever": "ais_prompt.data.retriever",
+        "SlidingWindowRetriever": "ais_prompt.data.retriever",
+        "TopkRetriever": "ais_prompt.data.compared_texts",
+        "ZeroRetriever": "ais_prompt.data.retriever",
     },
     "encoders": {
-        "CharacterNgramEncoder": "ais_prompt.data.encoders",
-        "HuggingFaceEncoder": "ais_prompt.data.encoders",
+        "CharacterNgramEncoder": "ais_prompt.data.compared_texts",
+        "HuggingFaceEncoder": "ais_prompt.data.compared_texts",
     },
     "templates": {
         "MMPromptTemplate": "ais_prompt.prompts.multimodal",
@@ -99,7 +99,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "multiple_select_postprocess": "ais_prompt.postprocess.chosen_option",
         "strategyqa_dataset_postprocess": "ais_prompt.postprocess.phrases",
         "strategyqa_pred_postprocess": "ais_prompt.postprocess.phrases",
-        "tool_calls_postprocess": "ais_prompt.postprocess.written_calls",
+        "tool_calls_postprocess": "ais_prompt.postprocess.written_json",
         "without_commas_postprocess": "ais_prompt.postprocess.phrases",
         "xml_tag_postprocessor": "ais_prompt.postprocess.phrases",
     },
@@ -149,7 +149,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "transports": ("ais_prompt.models.transport.base.Transport",),
     "readers": ("ais_prompt.data.reader.Reader",),
     "retrievers": ("ais_prompt.data.retriever.Retriever",),
-    "encoders": ("ais_prompt.data.encoders.Encoder",),
+    "encoders": ("ais_prompt.data.compared_texts.Encoder",),
     "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.dialogue_template.DialogueTemplate"),
     "inferencers": tuple(
         f"ais_prompt.inferencers.base.{name}" for name in ("Inferencer", "DialogueInferencer", "RepeatingInferencer")

@@ -42,7 +42,7 @@ PROTOCOLS: Final = {
     "BatchEvaluator": "ais_prompt.evaluators.base",
     "BatchModel": "ais_prompt.models.base",
     "CorpusEvaluator": "ais_prompt.evaluators.base",
-    "Encoder": "ais_prompt.data.encoders",
+    "Encoder": "ais_prompt.data.compared_texts",
     "Evaluator": "ais_prompt.evaluators.base",
     "Inferencer": "ais_prompt.inferencers.base",
     "LikelihoodModel": "ais_prompt.models.base",

@@ -18,7 +18,7 @@ import reprlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils import Spill, decode
@@ -163,19 +163,26 @@ def stored_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]
     import pyarrow as pa
 
     kinds = {type(value) for value in values}
-    if len(kinds) == 1 and (make := _ARRAYS.get(next(iter(kinds)))):
-        made = make(values)
-        return pa.field(name, made.type), made
-    if (kinds := kinds - {type(None)}) <= {bool} or (len(kinds) == 1 and kinds & {str, float}):
+    filled = kinds - {type(None)}
+    # `pyarrow.array` would make the same of plain values, but imports pandas for whatever Python values it is given,
+    # which takes longer than reading most datasets and a quarter of a small run's memory.
+    if kinds == {str}:
+        texts = [value.encode() for value in values]
+        ends = array("i", accumulate(map(len, texts), initial=0))
+        made = pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(texts)))
+    elif kinds in ({int}, {float}):
+        kind, code = (pa.int64(), "q") if kinds == {int} else (pa.float64(), "d")
+        made = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(array(code, values))])
+    elif filled <= {bool} or filled in ({str}, {float}):
         made = pa.array(values)
-        return pa.field(name, made.type), made
-    array("q", (value for value in values if type(value) is int))  # raises for more than 64 bits, beside fractions too
-    try:
-        texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
-    except (TypeError, ValueError):  # what JSON does not have, such as a date
-        made = pa.array(values)
-        return pa.field(name, made.type), made
-    return pa.field(name, pa.string(), metadata=_JSON), pa.array(texts, pa.string())
+    else:
+        array("q", (value for value in values if type(value) is int))  # raises for more than 64 bits
+        try:
+            written = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+            return pa.field(name, pa.string(), metadata=_JSON), pa.array(written, pa.string())
+        except (TypeError, ValueError):  # what JSON does not have, such as a date
+            made = pa.array(values)
+    return pa.field(name, made.type), made
 
 
 def rows_of(batch: pa.RecordBatch, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -215,63 +222,19 @@ def _unreadable(batch: pa.RecordBatch, error: Exception) -> DataError:
     return DataError(f"Python does not have a value of a row: {error}", fix="store it as a text or number")
 
 
-def _texts(values: Sequence[str]) -> pa.Array:
-    import pyarrow as pa
-
-    texts = [value.encode() for value in values]
-    ends = array("i", accumulate(map(len, texts), initial=0))
-    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(texts)))
-
-
-def _whole_numbers(values: Sequence[int]) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(array("q", values))])
-
-
-def _fractions(values: Sequence[float]) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(array("d", values))])
-
-
-# `pyarrow.array` would make the same, but imports pandas for whatever Python values it is given, which takes longer
-# than reading most datasets and a quarter of a small run's memory.
-_ARRAYS: Final[Mapping[type, Callable[[Sequence[Any]], pa.Array]]] = {
-    str: _texts,
-    int: _whole_numbers,
-    float: _fractions,
-}
-
-
-class Batches(Protocol):
-    """Record batches, one after the other.
-
-    Attributes:
-        columns: the names of all columns; a batch may lack some.
-        starts: the number of the first row of each batch, and at the end the number of all rows.
-    """
-
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def starts(self) -> Sequence[int]: ...
-
-    def __getitem__(self, number: int) -> pa.RecordBatch:
-        """Return a batch by its number, from 0."""
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]: ...
-
-
 class ArrowBatches:
     """The batches of an Arrow table, wherever Arrow keeps them: in memory, or mapped from a file.
 
     Args:
         table: the table.
+
+    Attributes:
+        columns: the names of all columns.
+        starts: the number of the first row of each batch, and at the end the number of all rows.
     """
 
     def __init__(self, table: pa.Table) -> None:
-        self.columns: Sequence[str] = table.schema.names
+        self.columns: list[str] = table.schema.names
         self.starts = array("q", [0])
         self._batches = table.to_batches()
         for batch in self._batches:
@@ -289,6 +252,10 @@ class StoredBatches:
     """Batches that are kept as bytes, few in memory and many in a file (`Spill`), and read back one at a time.
 
     The last one stays as it is: most datasets of a large suite have no other. Each has columns and types of its own.
+
+    Attributes:
+        columns: the names of all columns; a batch may lack some.
+        starts: as for `ArrowBatches`.
     """
 
     def __init__(self) -> None:

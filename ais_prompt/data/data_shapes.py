@@ -14,10 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.data.row_chats import chat_of, split_chat
 from ais_prompt.data.row_options import GoldOfOptions, right_places
 from ais_prompt.data.row_shape import RowShape, flat
-from ais_prompt.data.row_values import PASSAGES, parsed
+from ais_prompt.data.row_values import PASSAGES, chat_of, parsed, split_chat
 from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 
@@ -389,7 +388,13 @@ def _answer_column(look: Look) -> str | None:
     among = [*free, *look.asked] if look.asked and len(look.asked) > 1 else free
     named = [*look.all(ANSWERS, among)]
     if named:
-        plain = (name for name in named if not look.holds(name, _has_no_answers))
+        # An object without answers is none: the ``target`` of WSC is what is asked about.
+        known = {"text", "value", "spans", "aliases", "answer", "answers"}
+        plain = (
+            name
+            for name in named
+            if not look.holds(name, lambda value: isinstance(value, Mapping) and not value.keys() & known)
+        )
         return next(plain, named[0])
     others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
     for some in (others, [name for name in others if OF_ANSWERS.search(plain_name(name))]):
@@ -398,11 +403,6 @@ def _answer_column(look: Look) -> str | None:
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
     varies = len(rest) == 1 and len({str(value) for value in look.values(rest[0])}) > 1
     return rest[0] if varies and not others else None
-
-
-def _has_no_answers(value: Any) -> bool:
-    """Return whether a value is an object, and none with answers: the ``target`` of WSC is what is asked about."""
-    return isinstance(value, Mapping) and not value.keys() & {"text", "value", "spans", "aliases", "answer", "answers"}
 
 
 def _counts_rows(look: Look, name: str) -> bool:
@@ -547,13 +547,10 @@ def _is_known(part: Part, look: Look) -> bool:
     if part == "question":
         return look.asked is not None or shape.messages is not None
     if part == "answer":
-        replies = shape.messages is not None and look.answer is None and _has_reply(look)
-        return replies or bool(shape.options) or shape.answer is not None
+        if shape.options or shape.answer is not None:
+            return True
+        name = shape.messages
+        if name is not None and look.answer is None:  # chats may end with the answer
+            chats = [chat_of(name, value) for value in look.values(name) if _is_chat(name, value)]
+            return all(split_chat(chat)[1] is not None for chat in chats)
     return False
-
-
-def _has_reply(look: Look) -> bool:
-    """Return whether the chats end with the answer."""
-    name = look.shape.messages or ""
-    chats = [chat_of(name, value) for value in look.values(name) if _is_chat(name, value)]
-    return all(split_chat(chat)[1] is not None for chat in chats)

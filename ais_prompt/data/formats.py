@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
@@ -17,10 +17,9 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args
 
 from ais_prompt.data.batches import BATCH_BYTES, StoredBatches, store_rows
 from ais_prompt.data.csv_rows import CsvForm, csv_rows, guess_delimiter
-from ais_prompt.data.file_kinds import HEAD_BYTES, ROW_KEYS, Format, format_of, is_rows
+from ais_prompt.data.file_kinds import HEAD_BYTES, ROW_KEYS, UTF8, Format, format_of, guess_encoding, is_rows
 from ais_prompt.data.given_rows import SPLIT_NAMES
 from ais_prompt.data.table import Table
-from ais_prompt.data.text_encoding import UTF8, guess_encoding
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import Advance, tracking
 from ais_prompt.utils import check_regular, counted, decode, listed, nearest, read_objects, split_sheet
@@ -33,6 +32,7 @@ logger = logging.getLogger(__name__)
 FORMATS: tuple[Format, ...] = get_args(Format)
 _ENDINGS: Final[dict[str, Format]] = {**{name: name for name in FORMATS}, "ndjson": "jsonl", "xlsm": "xlsx"}
 
+_USUAL_FORMS: Final[dict[Format, CsvForm]] = {"csv": CsvForm(",", '"', UTF8), "tsv": CsvForm("\t", "", UTF8)}
 _FILL: Final = "fill it, or take it out of the config"
 _MOST_ROWS: Final = 1000
 """Rows of a Parquet file that are unpacked together at most."""
@@ -75,7 +75,7 @@ def read_file(
     with reading(file):
         status = _status(file)
         kind = format or _found_format(file)
-        own = CsvForm("\t", "", encoding) if kind == "tsv" else CsvForm(",", '"', encoding)
+        own = _USUAL_FORMS.get(kind, _USUAL_FORMS["csv"])._replace(encoding=encoding)
         if kind == "csv" and format is None and split_name(file)[1] is None:
             found = _found_form(file, status.st_mtime_ns, status.st_size)
             own = own._replace(delimiter=found.delimiter, encoding=found.encoding if encoding == UTF8 else encoding)
@@ -97,8 +97,7 @@ def row_place(origins: Sequence[str], row: int) -> str:
     with suppress(DataError, ValueError), reading(path), _opened(path) as stream:
         lines: Iterator[tuple[int, Any]] = iter(())
         if (kind := split_name(path)[1]) in ("csv", "tsv"):
-            form = CsvForm("\t", "", UTF8) if kind == "tsv" else CsvForm(",", '"', UTF8)
-            form = form._replace(**guessed_csv_form(path))
+            form = _USUAL_FORMS[kind]._replace(**guessed_csv_form(path))
             lines = csv_rows(io.TextIOWrapper(stream, form.encoding, newline=""), str(path), form, is_tsv=kind == "tsv")
         elif kind == "jsonl":
             lines = read_objects(stream, str(path))
@@ -120,30 +119,21 @@ def guessed_csv_form(path: Path) -> dict[str, str]:
     with reading(path):
         files = [path]
         if path.is_dir():
-            files = [
-                file for file in sorted(path.iterdir()) if split_name(file)[0] in SPLIT_NAMES and split_name(file)[1]
-            ]
-        found = {file.name: _unusual_form(file) for file in files if file.is_file()}
-    forms = {name: form for name, form in found.items() if form is not None}
+            named = ((file, *split_name(file)) for file in sorted(path.iterdir()))
+            files = [file for file, name, kind in named if name in SPLIT_NAMES and kind]
+        forms: dict[str, dict[str, str]] = {}
+        for file in filter(Path.is_file, files):
+            status = _status(file)
+            if (kind := _found_format(file)) in ("csv", "tsv"):
+                form = _found_form(file, status.st_mtime_ns, status.st_size)
+                usual = form._replace(delimiter=form.delimiter if kind == "tsv" else ",", encoding=UTF8)._asdict()
+                forms[file.name] = {key: value for key, value in form._asdict().items() if value != usual[key]}
     first = next(iter(forms.values()), {})
     if any(form != first for form in forms.values()):
         each = listed(f"{name} {form or 'as usual'}" for name, form in forms.items())
         fix = "save all as CSV UTF-8 with the same separator"
         raise DataError(f"the files of the folder are written differently: {each}", where=str(path), fix=fix)
     return first
-
-
-def _unusual_form(file: Path) -> dict[str, str] | None:
-    """Return what differs from the usual form; None if the file is neither CSV nor TSV."""
-    status = _status(file)
-    kind = _found_format(file)
-    if kind not in ("csv", "tsv"):
-        return None
-    form = _found_form(file, status.st_mtime_ns, status.st_size)
-    return {
-        **({} if kind == "tsv" or form.delimiter == "," else {"delimiter": form.delimiter}),
-        **({} if form.encoding == UTF8 else {"encoding": form.encoding}),
-    }
 
 
 def _status(file: Path) -> os.stat_result:
@@ -225,8 +215,16 @@ def _read(path: Path, kind: Format, csv_form: CsvForm, sheet: str | None, _chang
         from ais_prompt.data.sheets import read_sheet
 
         stored = read_sheet(file, sheet, kind)
+    elif kind in ("json", "parquet"):
+        stored = _read_json(file) if kind == "json" else _read_parquet(file)
     else:
-        stored = _read_csv(file, csv_form, kind) if kind in ("csv", "tsv") else _READ[kind](file)
+        with _open(file) as stream:
+            if kind == "jsonl":
+                rows = read_objects(stream, str(file))
+            else:
+                text = io.TextIOWrapper(stream, csv_form.encoding, newline="")
+                rows = csv_rows(text, str(file), csv_form, is_tsv=kind == "tsv")
+            stored = store_rows(rows, lambda line: f"{file}:{line}")
     table = Table(stored, [str(path)])
     if not len(table):
         raise DataError("the file has no rows", where=str(path), fix=_FILL)
@@ -273,11 +271,6 @@ class _CountedReads(io.RawIOBase):
         return count
 
 
-def _read_jsonl(path: Path) -> StoredBatches:
-    with _open(path) as lines:
-        return store_rows(read_objects(lines, str(path)), lambda line: f"{path}:{line}")
-
-
 def _read_json(path: Path) -> StoredBatches:
     with _open(path) as stream:
         text = stream.read().decode(UTF8)
@@ -300,9 +293,16 @@ def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
     if is_rows(value):
         return cast(list[dict[str, Any]], value)
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
-        return _rows_of_columns(value, path)
+        lengths = {name: len(column) for name, column in value.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
+        return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+    kind = "an object" if isinstance(value, dict) else type(value).__name__
+    if isinstance(value, list):
+        odd = next(row for row, item in enumerate(value) if not isinstance(item, dict))
+        kind = f"a list whose row {odd} is {type(value[odd]).__name__}, not an object"
     raise DataError(
-        f"the JSON text is no table but {_kind(value)}",
+        f"the JSON text is no table but {kind}",
         where=str(path),
         fix='write a list of objects, {"data": [objects]}, {"id": object, ...}, or {"column": [values]}',
     )
@@ -350,25 +350,6 @@ def _unnested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _rows_of_columns(columns: dict[str, list[Any]], path: Path) -> list[dict[str, Any]]:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, list):
-        odd = next(row for row, item in enumerate(value) if not isinstance(item, dict))
-        return f"a list whose row {odd} is {type(value[odd]).__name__}, not an object"
-    return "an object" if isinstance(value, dict) else type(value).__name__
-
-
-def _read_csv(path: Path, form: CsvForm, kind: Format) -> StoredBatches:
-    with _open(path) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
-        return store_rows(csv_rows(text, str(path), form, is_tsv=kind == "tsv"), lambda line: f"{path}:{line}")
-
-
 def _read_parquet(path: Path) -> StoredBatches:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -393,10 +374,3 @@ def _read_parquet(path: Path) -> StoredBatches:
         fix = "check how it was made, or copy it again"
         raise DataError(f"the file is not Parquet: {cause}", where=str(path), fix=fix) from None
     return stored
-
-
-_READ: dict[Format, Callable[[Path], StoredBatches]] = {
-    "jsonl": _read_jsonl,
-    "json": _read_json,
-    "parquet": _read_parquet,
-}

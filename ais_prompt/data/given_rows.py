@@ -103,13 +103,11 @@ def _dicts(rows: Any) -> Iterator[Any]:
         for batch in rows.to_batches():
             yield from batch.to_pylist()
     elif isinstance(rows, Iterable) and not isinstance(rows, str | bytes):
-        yield from (dict(zip(_PAIR, row, strict=True)) if _is_pair(row) else row for row in rows)
+        for row in rows:
+            is_pair = isinstance(row, tuple | list) and len(row) == len(_PAIR)
+            yield dict(zip(_PAIR, row, strict=True)) if is_pair else row
     else:
         raise DataError(f"rows is of type {type(rows).__name__}, which has no rows", fix=_FIX)
-
-
-def _is_pair(row: Any) -> bool:
-    return isinstance(row, tuple | list) and len(row) == len(_PAIR)
 
 
 def _plain_row(row: Any) -> dict[str, Any]:

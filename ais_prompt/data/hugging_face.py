@@ -70,7 +70,14 @@ class HuggingFaceDataset:
             DataError: an Arrow file of a folder of ``save_to_disk`` is damaged.
         """
         if is_saved(Path(self._path)):  # anybody may have written it; the library itself wrote all others
-            _check(self._loaded[split], self._path)
+            import pyarrow as pa
+
+            try:  # a wrong length or offset would end the process
+                self._loaded[split].data.validate(full=True)
+            except pa.ArrowException as error:
+                what = f"the Arrow file is damaged: {_cause(error)}"
+                fix = "write it again with save_to_disk, or load it again"
+                raise DataError(what, where=self._path, fix=fix) from error
         return to_table(self._loaded[split], self._path)
 
     @cached_property
@@ -115,21 +122,6 @@ def to_table(data: datasets.Dataset, path: str) -> Table:
     files = [file["filename"] for file in data.cache_files]
     # The table beneath still has all rows; only a view in Arrow format knows which of them were chosen.
     return Table(ArrowBatches(data.with_format("arrow")[:]), files or [path])
-
-
-def _check(data: datasets.Dataset, where: str) -> None:
-    """Check what Arrow files of others say of themselves: a wrong length or offset would end the process.
-
-    Raises:
-        DataError: the files are damaged.
-    """
-    import pyarrow as pa
-
-    try:
-        data.data.validate(full=True)
-    except pa.ArrowException as error:
-        what = f"the Arrow file is damaged: {_cause(error)}"
-        raise DataError(what, where=where, fix="write it again with save_to_disk, or load it again") from error
 
 
 def _cause(error: BaseException) -> str:

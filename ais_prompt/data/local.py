@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.data.file_kinds import Format
+from ais_prompt.data.file_kinds import UTF8, Format
 from ais_prompt.data.formats import missing_file, read_file, reading, split_name
 from ais_prompt.data.given_rows import SPLIT_NAMES, tables_of
 from ais_prompt.data.row_shape import parse_shape, shaped
 from ais_prompt.data.table import Table, join_lines, join_tables
-from ais_prompt.data.text_encoding import UTF8
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.registry import READERS
 from ais_prompt.utils import Held, listed, split_sheet
@@ -68,9 +67,7 @@ class LocalDataset:
         self._data_files = data_files
         self._format = format
         self._join_lines = join_lines
-        self._delimiter = delimiter
-        self._encoding = encoding
-        self._quotechar = quotechar
+        self._read_file = partial(read_file, format=format, delimiter=delimiter, encoding=encoding, quotechar=quotechar)
         self._shape = None if shape is None else parse_shape(shape)
         # Path.is_file raises an error for a name that is too long.
         self._is_file = self._path is not None and os.path.isfile(split_sheet(self._path)[0])  # noqa: PTH113
@@ -101,15 +98,7 @@ class LocalDataset:
         elif self._saved:
             table = self._saved.read(split)
         else:
-            files = self._files[split]
-            read = partial(
-                read_file,
-                format=self._format,
-                delimiter=self._delimiter,
-                encoding=self._encoding,
-                quotechar=self._quotechar,
-            )
-            table = join_tables(list(map(read, files)))
+            table = join_tables(list(map(self._read_file, self._files[split])))
         table = join_lines(table, self._join_lines) if self._join_lines else table
         return table if self._shape is None else shaped(table, self._shape)
 
@@ -171,14 +160,8 @@ def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path
             fix = "remove one, set format, or name the files with data_files"
             raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), fix=fix)
     if not splits:
-        raise _no_split(folder, [path.name for paths in found.values() for path in paths])
+        names = [path.name for paths in found.values() for path in paths]
+        others = f" (it has {listed(names)})" if names else ""
+        fix = "name the files with data_files={'train': ..., 'test': ...}"
+        raise DataError(f"no file for {', '.join(SPLIT_NAMES)} in the folder{others}", where=str(folder), fix=fix)
     return splits
-
-
-def _no_split(folder: Path, names: Sequence[str]) -> DataError:
-    others = f" (it has {listed(names)})" if names else ""
-    return DataError(
-        f"no file for {', '.join(SPLIT_NAMES)} in the folder{others}",
-        where=str(folder),
-        fix="name the files with data_files={'train': ..., 'test': ...}",
-    )

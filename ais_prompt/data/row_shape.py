@@ -21,7 +21,6 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.data.row_chats import chat_of, split_chat
 from ais_prompt.data.row_options import (
     GoldOfOptions,
     Option,
@@ -31,7 +30,7 @@ from ais_prompt.data.row_options import (
     right_places,
     shuffled,
 )
-from ais_prompt.data.row_values import parsed, text_of, value_at
+from ais_prompt.data.row_values import chat_of, parsed, split_chat, text_of, value_at
 from ais_prompt.data.table import Table
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.utils import listed

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ais_prompt.data.batches import Batches, StoredBatches, rows_of, store_rows
+from ais_prompt.data.batches import ArrowBatches, StoredBatches, rows_of, store_rows
 from ais_prompt.errors import DataError
 from ais_prompt.terminal import tracked
 from ais_prompt.utils import digest, digest_of_list, listed
@@ -43,7 +43,7 @@ class Table:
         origins: the files that it was read from, for errors and for the record.
     """
 
-    def __init__(self, batches: Batches, origins: Sequence[str]) -> None:
+    def __init__(self, batches: ArrowBatches | StoredBatches, origins: Sequence[str]) -> None:
         self.batches = batches
         self.columns: tuple[str, ...] = tuple(batches.columns)
         self.origins = tuple(origins)
@@ -198,7 +198,8 @@ def _with_joined_lines(table: Table, columns: Sequence[str]) -> Iterator[dict[st
     for number, row in enumerate(table):
         for name in columns:
             lines = row.get(name)
-            if name not in row or not (lines is None or _are_texts(lines)):
+            are_texts = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+            if name not in row or not (lines is None or are_texts):
                 held = "is no column" if name not in row else f"holds {lines!r:.60} in row {number}"
                 raise DataError(
                     f"join_lines names {name!r}, which {held}",
@@ -207,7 +208,3 @@ def _with_joined_lines(table: Table, columns: Sequence[str]) -> Iterator[dict[st
                 )
             row[name] = None if lines is None else "\n".join(lines)
         yield row
-
-
-def _are_texts(lines: Any) -> bool:
-    return isinstance(lines, list) and all(isinstance(line, str) for line in lines)

@@ -16,7 +16,7 @@ _UNSPACED: Final = (
 def contains(text: str, part: str) -> bool:
     """Return whether a text has a part as whole words and numbers: 5 is not in 15, 5.5 or -5, nor "no" in "know".
 
-    A comma belongs to a number as in `ais_prompt.postprocess.numerals`: 7654321 is in "1234567,7654321", 500 not in
+    A comma belongs to a number as in `ais_prompt.postprocess.numbers`: 7654321 is in "1234567,7654321", 500 not in
     "1,500".
     In Chinese, Japanese, Thai and other scripts without blanks between words every place counts.
     """

@@ -150,7 +150,7 @@ class ChatInferencer(MultiTurnGenInferencer):
     """Lets the model answer the turns of the assistant in a chat.
 
     The chat of a row is made from its columns, with or without a template, by the rules of
-    `ais_prompt.prompts.chat_template.ChatTemplate`. The model's meta template formats it message by message.
+    `ais_prompt.prompts.dialogue_template.ChatTemplate`. The model's meta template formats it message by message.
 
     Args:
         infer_mode, max_out_len, stopping_criteria, stop_token_ids, seed: as in `MultiTurnGenInferencer`.

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
         NUMBER,
         gsm8k_dataset_postprocess,
         gsm8k_postprocess,
+        inside_numeral,
         plain_number,
         to_decimal,
     )
-    from ais_prompt.postprocess.numerals import inside_numeral
     from ais_prompt.postprocess.phrases import (
         bbh_freeform_postprocess,
         extract_non_reasoning_content,
@@ -46,10 +46,14 @@ if TYPE_CHECKING:
         last_capital_postprocess,
         match_answer_pattern,
     )
-    from ais_prompt.postprocess.readable import AnswerText, said
-    from ais_prompt.postprocess.rule_engine import REACH, Candidate, Doubts, Rank, doubts, strongest
+    from ais_prompt.postprocess.rule_engine import REACH, AnswerText, Candidate, Doubts, Rank, doubts, said, strongest
     from ais_prompt.postprocess.stated import boxed_spans, last_boxed
-    from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, read_calls, tool_calls_postprocess
-    from ais_prompt.postprocess.written_json import json_postprocess
+    from ais_prompt.postprocess.written_json import (
+        ToolFormat,
+        calls_as_text,
+        json_postprocess,
+        read_calls,
+        tool_calls_postprocess,
+    )
 else:
     __getattr__, __dir__ = offered(__name__, "postprocessors")

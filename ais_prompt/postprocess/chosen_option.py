@@ -19,8 +19,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.readable import AnswerText, said
 from ais_prompt.postprocess.rule_engine import (
+    AnswerText,
     Candidate,
     Doubts,
     Rank,
@@ -30,6 +30,7 @@ from ais_prompt.postprocess.rule_engine import (
     is_supposed,
     is_undecided,
     last_version,
+    said,
     strongest,
 )
 from ais_prompt.postprocess.stated import marked_spans, sentences
@@ -147,20 +148,16 @@ def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[C
     for rule, pattern in patterns.rules:
         for found in pattern.finditer(text):
             one = _candidate(rule.rank, rule.name, found)
-            denied = patterns.doubts.denies_before(text, found.start()) or patterns.doubts.denies_before(
-                text, one.start
-            )
+            denied = any(patterns.doubts.denies_before(text, place) for place in (found.start(), one.start))
             listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
             others = is_reported(text, one.start) or _OTHERS.search(text[max(0, one.start - 60) : one.start])
             if denied or listed or others or is_supposed(text, one.start):
                 continue
             if rule.rank in (Rank.CONCLUDED, Rank.ALONE) and patterns.doubts.denies(text, one.start, one.end):
                 continue
-            if patterns.further.match(text, one.end) or patterns.alternative.search(
-                text[max(0, one.start - 20) : one.start]
-            ):
-                one = replace(one, text="")
-            yield one
+            before = text[max(0, one.start - 20) : one.start]
+            is_one_of = patterns.further.match(text, one.end) or patterns.alternative.search(before)
+            yield replace(one, text="") if is_one_of else one
 
 
 def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> list[Candidate]:
@@ -171,8 +168,13 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
         return found[:1]  # what follows explains the other options
     if len(letters) > 1 and (rank in (Rank.VERDICT, Rank.LINE, Rank.LABEL, Rank.ALONE) or _DEPENDS.search(text)):
         return []
-    if rank == Rank.ALONE and (is_undecided(text) or _mentioned(text, found[0].start, patterns) != letters):
-        return []
+    if rank == Rank.ALONE:
+        # Letters of the sentence that are not denied.
+        span = next(span for span in sentences(text) if span[0] <= found[0].start < span[1])
+        mentions = patterns.mention.finditer(text, *span)
+        mentioned = {one[1] for one in mentions if not patterns.doubts.denies(text, *one.span(1))}
+        if is_undecided(text) or mentioned != letters:
+            return []
     return found
 
 
@@ -186,27 +188,19 @@ def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> 
 
 def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
     """Where labels A, B, ... are that repeat the question, or go through the options."""
-    lines = [list(patterns.listed.finditer(text, *line.span())) for line in re.finditer(".+", text)]
-    rows = [
-        *lines,
-        [
-            line[0]
-            for line in lines
-            if line and not re.search(r"\w", text[text.rfind("\n", 0, line[0].start()) + 1 : line[0].start()])
-        ],
+    spans = [line.span() for line in re.finditer(".+", text)]
+    lines = [list(patterns.listed.finditer(text, *span)) for span in spans]
+    firsts = [
+        line[0]
+        for line, (start, _) in zip(lines, spans, strict=True)
+        if line and not re.search(r"\w", text[start : line[0].start()])
     ]
     return {
         label.start(1)
-        for row in rows
+        for row in [*lines, firsts]
         if len(row) > 1 and [label[1] for label in row] == list(options[: len(row)])
         for label in row
     }
-
-
-def _mentioned(text: str, place: int, patterns: OptionPatterns) -> set[str]:
-    """The letters in the sentence of a place that are not denied."""
-    span = next(span for span in sentences(text) if span[0] <= place < span[1])
-    return {one[1] for one in patterns.mention.finditer(text, *span) if not patterns.doubts.denies(text, *one.span(1))}
 
 
 # No run of these is unbounded: on a long one, patterns that begin with it would take quadratic time.

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, Final
 
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_reported, strongest
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_reported, said, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, strongest
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, said, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction

@@ -18,12 +18,21 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Doubts, Rank, doubts, is_reported, is_undecided, strongest
+from ais_prompt.postprocess.rule_engine import (
+    Candidate,
+    Doubts,
+    Rank,
+    doubts,
+    is_reported,
+    is_undecided,
+    said,
+    strongest,
+)
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
@@ -68,19 +77,6 @@ class LabelPatterns(Struct, frozen=True):
     joint: re.Pattern[str]
     word: re.Pattern[str]
     doubts: Doubts
-
-
-class Mention(NamedTuple):
-    """A label in an answer.
-
-    Attributes:
-        name: as the data write it; empty where several are joined: "A or B".
-        start, end: where it is.
-    """
-
-    name: str
-    start: int
-    end: int
 
 
 @POSTPROCESSORS.register_module()
@@ -171,20 +167,19 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     first = patterns.mention.match(text, start)
     if (
         first
-        and not any(one.start == start for one in _joined(text, start, len(text), patterns))
+        and not any(one.start() == start for one in _joined(text, start, len(text), patterns))
         and re.match(_ENDS, text[first.end() : first.end() + 40])
         and not _is_list(text, patterns)
     ):
-        yield _candidate(Rank.VERDICT, "the first word", _mention(first, patterns))
+        yield _candidate(first, Rank.VERDICT, "the first word", patterns)
     if is_undecided(text):
         return
-    mentions = list(_asserted(text, 0, len(text), patterns))
+    mentions = list(_asserted(text, 0, len(text), Rank.ALONE, "the only label", patterns))
     cues = list(_CONCLUDES.finditer(text))
     after = [one for one in mentions if cues and one.start >= cues[-1].end()]
-    if len({one.name for one in after}) == 1:
-        yield _candidate(Rank.CONCLUDED, "the conclusion", after[-1])
-    for one in mentions:
-        yield _candidate(Rank.ALONE, "the only label", one)
+    if len({one.text for one in after}) == 1:
+        yield replace(after[-1], rank=Rank.CONCLUDED, rule="the conclusion")
+    yield from mentions
 
 
 def _is_list(text: str, patterns: LabelPatterns) -> bool:
@@ -195,34 +190,30 @@ def _is_list(text: str, patterns: LabelPatterns) -> bool:
 
 def _in_span(text: str, start: int, end: int, rank: Rank, rule: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     """Yield the label of a place that announces one; a candidate without a text if there are several."""
-    found = list(_asserted(text, start, end, patterns))
+    found = list(_asserted(text, start, end, rank, rule, patterns))
     if found:
-        names = {one.name for one in found}
-        yield Candidate(rank, rule, found[0].start, found[0].end, found[0].name if len(names) == 1 else "")
+        yield found[0] if len({one.text for one in found}) == 1 else replace(found[0], text="")
 
 
-def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[Mention]:
-    """Yield the labels between two places that are not denied, supposed or reported; "A or B" has no name."""
+def _asserted(text: str, start: int, end: int, rank: Rank, rule: str, patterns: LabelPatterns) -> Iterator[Candidate]:
+    """Yield the labels between two places that are not denied, supposed or reported; "A or B" has no text."""
     joint = list(_joined(text, start, end, patterns))
-    inside = {place for one in joint for place in range(one.start, one.end)}
-    yield from joint
+    inside = {place for one in joint for place in range(*one.span())}
+    for one in joint:
+        yield Candidate(rank, rule, *one.span(), "")
     for found in patterns.mention.finditer(text, start, end):
         before = text[max(0, found.start() - 2) : found.start()]
         denied = _NEGATES.search(before) or patterns.doubts.denies(text, *found.span())
         if not (found.start() in inside or denied or is_reported(text, found.start())):
-            yield _mention(found, patterns)
+            yield _candidate(found, rank, rule, patterns)
 
 
-def _joined(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[Mention]:
+def _joined(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[re.Match[str]]:
     """Yield where different labels are joined, "A or B"; "no, no" is one label."""
     for found in patterns.joint.finditer(text, start, end):
         if len({same_label(one) for one in patterns.word.findall(found.group())}) > 1:
-            yield Mention("", *found.span())
+            yield found
 
 
-def _mention(found: re.Match[str], patterns: LabelPatterns) -> Mention:
-    return Mention(patterns.names[same_label(found.group())], *found.span())
-
-
-def _candidate(rank: Rank, rule: str, mention: Mention) -> Candidate:
-    return Candidate(rank, rule, mention.start, mention.end, mention.name)
+def _candidate(found: re.Match[str], rank: Rank, rule: str, patterns: LabelPatterns) -> Candidate:
+    return Candidate(rank, rule, *found.span(), patterns.names[same_label(found.group())])

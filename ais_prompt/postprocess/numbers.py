@@ -7,7 +7,7 @@ What counts as a number:
 ``1,000``, ``12'345.50``       signs between groups of three digits belong to the number, and so do blanks: ``1 234``
 ``1.234,56``, ``1,00,000``     1234.56 and 100000, as in Europe and India
 ``3,5``, ``0,125``             3.5 and 0.125: a comma that cannot part thousands is a decimal comma
-``1,2,3``, ``(1,2)``           several numbers (`ais_prompt.postprocess.numerals`)
+``1,2,3``, ``(1,2)``           several numbers; but ``1234567,7654321`` is two, and ``1.2.3`` no number
 ``$18``, ``-$18``, ``$-18``    dollars are part of a number; other signs of currency and ``%`` stand outside of it
 ``-3``, ``−3``, ``–3``         negative, with a hyphen, a minus sign or a dash; ``negative 3``, ``is minus 3``, ``负3``
 ``5-3``                        a hyphen after a letter, digit or ``_`` is no sign: the last number is 3
@@ -40,9 +40,7 @@ from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.numerals import DIGITS, PARTS_OF_NUMBERS, WORDED, number_of_words, plain_digits
-from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, strongest
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, said, strongest
 from ais_prompt.postprocess.stated import (
     OPERAND_AFTER,
     Statement,
@@ -57,6 +55,35 @@ from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
+DIGITS: Final = (
+    r"(?:\d{1,3}(?:(?:,(?:\\!)?|\{,\}|\\[,:;!]|['’])\d{3}){1,40}(?!\d)(?:\.\d+)?"
+    r"|\d{1,2}(?:,\d{2}){1,8},\d{3}(?!\d|,\d)(?:\.\d+)?"
+    r"|\d{1,3}(?:\.\d{3})+,\d+(?![.,]?\d)|\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)"
+    r"|(?<!\d,)(?!(?<=[(\[])\d+,\d+[)\]])(?:\d{1,3}(?:,|\{,\})\d+|\d+(?:,|\{,\})\d{1,3})(?![.,]?\d)"
+    r"|\d++(?:\.\d++)?(?!\.\d))"
+)
+"""Pattern of the digits of one number; it may match at any digit, so a pattern around it says where numbers begin."""
+_NUMERAL: Final = late(rf"(?<!\d\.){DIGITS}")
+_LATEX: Final = late(r",\\!|\{,\}")
+_LONGEST: Final = 100
+"""Characters around a place that are looked at."""
+_ONES: Final = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+)
+_TENS: Final = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+_VALUES: Final = {**{word: n for n, word in enumerate(_ONES)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)}}
+_SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(reversed(_ONES))})"
+_HUNDREDS: Final = rf"(?:(?:{'|'.join(_ONES[1:10])})\s+hundred(?:\s+(?:and\s+)?{_SMALL})?|{_SMALL})"
+WORDED: Final = rf"(?i:(?<![\w-])(?:{_HUNDREDS}\s+thousand(?:,?\s+(?:and\s+)?{_HUNDREDS})?|{_HUNDREDS})(?![\w-]))"
+"""Pattern of a number in words."""
+PARTS_OF_NUMBERS: Final = (
+    r"(?:hundred|thousand|(?:m|b|tr)illion|dozen|point|half|halves|quarters?"
+    r"|(?:thir|four|fif|six|seven|eigh|nin|ten)(?:d|th)s?)"
+)
+"""Words that make another number of the one before them."""
+_BETWEEN: Final = late(r"\\[,:;! ]|['’]")
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _SUBSCRIPTS: Final = "₀₁₂₃₄₅₆₇₈₉"
 _HALVES: Final = "".join(map(chr, [*range(0xBC, 0xBF), *range(0x2150, 0x215F), 0x2189]))
@@ -227,13 +254,10 @@ def conclusion(
         candidates = corrected(source.text)
     found = strongest(candidates, source.text)
     result = found[-1].extraction(source) if found else None
-    return None if cut and _may_go_on(text, result) else result
-
-
-def _may_go_on(text: str, found: Extraction | None) -> bool:
-    """Return whether a number was read at the very end of a text: "The answer is 12" may be the beginning of 1250."""
-    end = 0 if found is None else found.reading.end
-    return text[end - 1 : end].isdigit() and text[end:] in ("", ".", ",")
+    # "The answer is 12" may be the beginning of 1250.
+    if cut and result and text[(end := result.reading.end) - 1 : end].isdigit() and text[end:] in ("", ".", ","):
+        return None
+    return result
 
 
 @POSTPROCESSORS.register_module()
@@ -330,3 +354,36 @@ def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 def _candidate(rank: Rank, rule: str, number: re.Match[str]) -> Candidate:
     return Candidate(rank, rule, number.start(), number.end(), plain_number(number.group()))
+
+
+def inside_numeral(text: str, place: int) -> bool:
+    """Return whether a place parts the digits of one number: 1|5, 5|.5 and 1|,500, but not 1234567|,7654321."""
+    around = _NUMERAL.finditer(text, max(place - _LONGEST, 0), place + _LONGEST)
+    return any(found.start() < place < found.end() for found in around)
+
+
+def plain_digits(written: str) -> str:
+    """Return digits that `DIGITS` matched with a decimal point and nothing between thousands."""
+    plain = _BETWEEN.sub("", _LATEX.sub(",", written))
+    commas, points = plain.count(","), plain.count(".")
+    if commas and points:
+        decimal = max(",", ".", key=plain.rfind)
+        return plain.replace("." if decimal == "," else ",", "").replace(",", ".")
+    if points > 1:
+        return re.sub(r"\.(?=\d{3}(?!\d))", "", plain)
+    if re.fullmatch(r"(?!0)\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}", plain):
+        return plain.replace(",", "")
+    return plain.replace(",", ".")
+
+
+def number_of_words(written: str) -> int:
+    """Return the value of what `WORDED` matched."""
+    thousands = part = 0
+    for word in re.findall("[a-z]+", written.lower()):
+        if word == "thousand":
+            thousands, part = 1000 * part, 0
+        elif word == "hundred":
+            part *= 100
+        else:
+            part += _VALUES.get(word, 0)  # "and" adds nothing
+    return thousands + part

@@ -13,8 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ais_prompt.postprocess.readable import THINK_END, THINK_START, said
-from ais_prompt.postprocess.rule_engine import doubts
+from ais_prompt.postprocess.rule_engine import THINK_END, THINK_START, doubts, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late, require

@@ -6,11 +6,16 @@ one does not count. `last_version` leaves out all that an answer takes back in t
 
 `Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese. ``ITEM`` in a pattern is
 whatever can be an answer: a letter, a number. Several may share one negation: "A and B are wrong", "排除A、B". The
-patterns are tried right before and right after a candidate."""
+patterns are tried right before and right after a candidate.
+
+`said` makes answers easy to read: thoughts cut out, full-width characters made ASCII, each place still known.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
@@ -20,7 +25,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.readable import AnswerText
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
@@ -118,7 +122,8 @@ _WITHDRAWN: Final = late(
 def last_version(source: AnswerText) -> AnswerText:
     """Return an answer from where it last takes something back; all that was said before counts for nothing."""
     found = list(_WITHDRAWN.finditer(source.text))
-    return source.since(found[-1].end()) if found else source
+    place = found[-1].end() if found else 0
+    return AnswerText(source.text[place:], source, [(0, place)]) if found else source
 
 
 def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
@@ -128,27 +133,26 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
         return []
     rank = max(candidate.rank for candidate in every)
     best = [candidate for candidate in every if candidate.rank == rank]
-    if later := _instead(best[-1], every, text) or _reconsidered(best[-1], every, text):
+    if later := _instead(best[-1], every, text):
         return strongest(later, text)
-    kept = [one for one, after in pairwise(best) if not _taken_back(one, after, text)]
+    kept = [
+        one
+        for one, after in pairwise(best)
+        if one.text == after.text or not _TAKEN_BACK.search(text, one.end, max(after.start, one.end))
+    ]
     return [*kept, best[-1]]
 
 
 def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
-    """What is named, if more weakly, right after the strongest candidate is taken back: "I'd say B... no wait, A."."""
-    taken_back = _TAKEN_BACK.search(text, last.end, last.end + 40)
-    later = [one for one in every if taken_back and taken_back.end() <= one.start <= taken_back.end() + 20]
-    return [replace(one, rank=last.rank) for one in later if one.text != last.text]
-
-
-def _reconsidered(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
-    """What is announced anew after the strongest candidate: "Final answer: B. Wait. The answer is C."."""
+    """What is named or announced anew after the strongest candidate is taken back."""
+    # "I'd say B... no wait, A.": right after it, if more weakly.
+    if back := _TAKEN_BACK.search(text, last.end, last.end + 40):
+        later = [one for one in every if back.end() <= one.start <= back.end() + 20 and one.text != last.text]
+        if later:
+            return [replace(one, rank=last.rank) for one in later]
+    # "Final answer: B. Wait. The answer is C."
     again = _AGAIN.search(text, last.end)
     return [one for one in every if again and one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
-
-
-def _taken_back(one: Candidate, after: Candidate, text: str) -> bool:
-    return one.text != after.text and _TAKEN_BACK.search(text, one.end, max(after.start, one.end)) is not None
 
 
 REACH: Final = 80
@@ -247,3 +251,115 @@ def is_supposed(text: str, start: int) -> bool:
 def is_undecided(text: str) -> bool:
     """Return whether a text says that it has no answer."""
     return _UNDECIDED.search(text) is not None
+
+
+THINK_START: Final = "<think>"
+THINK_END: Final = "</think>"
+
+_BETWEEN_NUMBERS: Final = late(r"(?<=[0-9])，(?=[0-9])")
+_STRUCK_OUT: Final = late(r"~~[^~\n]{1,200}~~")
+_NEXT_QUESTION: Final = late(
+    r"(?:Question:|(?<=\n)[ \t*#]{0,6}(?:Q|Problem|问题|题目|问)[ \t]?\d{0,3}[ \t*]{0,3}:).*\Z", re.DOTALL
+)
+
+
+class _Folding(dict[int, int]):
+    """Code point → code point of NFKC, for variants in width or font, and for letters in circles.
+
+    Other compatibility characters keep their form: x² is not x2, and ① numbers a step. One character becomes one
+    character, so places stay the same.
+    """
+
+    def __missing__(self, code: int) -> int:
+        form = unicodedata.decomposition(chr(code)).partition(" ")[0]
+        folded = unicodedata.normalize("NFKC", chr(code))
+        variant = form in ("<wide>", "<narrow>", "<font>", "<noBreak>") or (form == "<circle>" and folded.isalpha())
+        self[code] = ord(folded) if variant and len(folded) == 1 else code
+        return self[code]
+
+
+_FOLDING: Final = _Folding()
+
+
+class AnswerText:
+    """A text, and where each of its characters is in the answer that it was made of.
+
+    Attributes:
+        text: what is left of the answer.
+    """
+
+    def __init__(self, text: str, parent: AnswerText | None = None, kept: list[tuple[int, int]] | None = None) -> None:
+        """Make one of a whole answer, or of pieces of another source.
+
+        Args:
+            text: as above.
+            parent: which source it was made of.
+            kept: for each piece, its place here and its place in ``parent``.
+        """
+        self.text = text
+        self._parent = parent
+        self._here, self._there = zip(*(kept or [(0, 0)]), strict=True)
+
+    def without(self, pattern: re.Pattern[str], *, spaced: bool = False) -> AnswerText:
+        """The source without what a pattern matches; if ``spaced``, white space becomes one newline or blank."""
+        pieces: list[str] = []
+        kept = [(0, 0)]
+        length = last = 0
+        for found in pattern.finditer(self.text):
+            run = found.group()
+            if not run:
+                continue
+            filler = ("\n" if "\n" in run else " ") if spaced and run.isspace() else ""
+            pieces += [self.text[last : found.start()], filler]
+            length += found.start() - last
+            kept.append((length, found.start()))  # the filler has the place of what it replaces
+            length += len(filler)
+            last = found.end()
+            kept.append((length, last))
+        if not last:
+            return self
+        return AnswerText("".join(pieces) + self.text[last:], self, kept)
+
+    def before_next_question(self) -> AnswerText:
+        """The source up to the question with which a base model goes on; empty if it begins with one."""
+        return self.without(_NEXT_QUESTION)
+
+    def extraction(self, rule: str, start: int, end: int, text: str | None = None) -> Extraction | None:
+        """Return what is between two places, or the text that was made of it; None if that is empty."""
+        content = self.text[start:end] if text is None else text
+        if not content:
+            return None
+        origin = self._origin(start)
+        return Extraction(content, rule, origin, origin if end == start else self._origin(end - 1) + 1)
+
+    def stripped(self, rule: str, start: int, end: int, characters: str | None = None) -> Extraction | None:
+        """Return what is between two places, without white space (or other characters) at its ends; None if empty."""
+        content = self.text[start:end]
+        start += len(content) - len(content.lstrip(characters))
+        return self.extraction(rule, start, start + len(content.strip(characters)))
+
+    def _origin(self, place: int) -> int:
+        """The place in the answer."""
+        piece = bisect_right(self._here, place) - 1
+        there = int(self._there[piece]) + place - int(self._here[piece])
+        return there if self._parent is None else self._parent._origin(there)
+
+
+def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str = THINK_END) -> AnswerText:
+    """An answer without its thoughts, one that never ends included; empty if nothing else was said.
+
+    Args:
+        answer: all that came back.
+        fold: whether full-width and other variants of characters become plain ones.
+        start, end: the marks of a thought. Chat templates may write the start, so the end may come alone.
+    """
+    if fold and not answer.isascii():
+        # A full-width comma parts clauses, never thousands: "答案是42，18只是小计".
+        answer = _BETWEEN_NUMBERS.sub(";", answer).translate(_FOLDING)
+    source = AnswerText(answer)
+    if start in answer:
+        thought = re.compile(rf"{re.escape(start)}.*?(?:{re.escape(end)}|\Z)", re.DOTALL)
+        source = source.without(thought)
+    if end in source.text:
+        source = source.without(re.compile(rf"\A.*{re.escape(end)}", re.DOTALL))
+    return source.without(_STRUCK_OUT) if fold and "~~" in source.text else source

@@ -280,10 +280,13 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | 
             if text[one.start()] != TERM or _SAYS.search(text[max(start, one.start() - 40) : one.start()])
         ]
         if found:
-            stated = [one for one in found if _is_stated(text, one, doubts)]
+            stated = [
+                one for one in found if not (_is_term(text, one, doubts, _OPERAND) or is_bound(text, one.start()))
+            ]
+            if not stated:
+                return None
             alone = len(every) == len(found) == 1
-            result = _concluded(text, start, stated) or _calculated(text, start, stated)
-            return result or _evident(text, start, end, stated, alone=alone)
+            return _concluded(text, start, stated) or _evident(text, start, end, stated[-1], alone=alone)
     return None
 
 
@@ -308,10 +311,15 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
         (start, end, one)
         for start, end in every
         for one in items.finditer(text, max(start, end - LONGEST), end)
-        if not _is_term(text, one, doubts)
+        if not _is_term(text, one, doubts, _TERM_OF)
     ]
     if len({one.group() for _, _, one in found}) > 1:
-        found = [(start, end, one) for start, end, one in found if not _is_circumstance(text, start, one)]
+        # What says when does not count: "After 3 hours", "走了3小时后".
+        found = [
+            (start, end, one)
+            for start, end, one in found
+            if not (_WHEN.search(text[start : one.start()]) or _WHEN_AFTER.match(text, one.end()))
+        ]
     if len({one.group() for _, _, one in found}) != 1:
         return None
     start, end, item = found[-1]
@@ -334,19 +342,14 @@ def _first_sum(text: str, items: re.Pattern[str]) -> Match | None:
     )
 
 
-def _is_term(text: str, item: Match, doubts: Doubts) -> bool:
-    before = text[max(0, item.start() - 40) : item.start()]
+def _is_term(text: str, item: Match, doubts: Doubts, operand: re.Pattern[str]) -> bool:
+    """Return whether an item is denied, names something, or is a term of a calculation: ``operand`` is before it."""
     return bool(
         doubts.denies(text, *item.span())
         or is_label(text, item.start())
-        or _TERM_OF.search(before)
+        or operand.search(text[max(0, item.start() - 40) : item.start()])
         or OPERAND_AFTER.match(text, item.end())
     )
-
-
-def _is_circumstance(text: str, start: int, item: Match) -> bool:
-    """Return whether a number at the beginning of a sentence says when: "After 3 hours", "走了3小时后"."""
-    return bool(_WHEN.search(text[start : item.start()]) or _WHEN_AFTER.match(text, item.end()))
 
 
 def several_values(text: str) -> bool:
@@ -370,9 +373,7 @@ def _breaks_off(text: str, every: list[tuple[int, int]]) -> bool:
     last = text[slice(*every[-1])]
     if _DANGLING.search(text.rstrip()[-200:]):
         return True
-    if _ENDED.search(text) or _LINE.fullmatch(last):
-        return False
-    if _FORMULA_LINE.fullmatch(last):
+    if _ENDED.search(text) or _LINE.fullmatch(last) or _FORMULA_LINE.fullmatch(last):
         return False
     if len(every) == 1:
         return "otal is" not in last and len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2}", text)) > _MOST_WORDS
@@ -383,17 +384,6 @@ def _breaks_off(text: str, every: list[tuple[int, int]]) -> bool:
 def is_label(text: str, start: int) -> bool:
     """Return whether a number names something and counts nothing: "step 2", "Error 404", "第2步"."""
     return _LABEL.search(text[max(0, start - 24) : start]) is not None
-
-
-def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
-    begin, end = item.span()
-    return not (
-        doubts.denies(text, begin, end)
-        or is_bound(text, begin)
-        or is_label(text, begin)
-        or _OPERAND.search(text[max(0, begin - 40) : begin])
-        or OPERAND_AFTER.match(text, end)
-    )
 
 
 def _concluded(text: str, start: int, stated: list[Match]) -> Match | None:
@@ -409,20 +399,13 @@ def _concluded(text: str, start: int, stated: list[Match]) -> Match | None:
     return None
 
 
-def _calculated(text: str, start: int, stated: list[Match]) -> Match | None:
-    """The last item of a sentence, if a calculation in words gives it: "Multiplying 6 by 8 makes 48"."""
-    if not stated:
-        return None
-    item = stated[-1]
+def _evident(text: str, start: int, end: int, item: Match, *, alone: bool) -> Match | None:
+    """The last item of a sentence, if a calculation in words gives it ("Multiplying 6 by 8 makes 48"), or it fills its
+    line, repeats a result, or is all that the text states.
+    """
     clause = _CLAUSE.split(text[max(start, item.start() - _LONGEST_CLAUSE) : item.start()])[-1]
-    return item if _IN_WORDS.match(clause) else None
-
-
-def _evident(text: str, start: int, end: int, stated: list[Match], *, alone: bool) -> Match | None:
-    """The last item of a sentence, if it fills its line, repeats a result, or is all that the text states."""
-    if not stated:
-        return None
-    item = stated[-1]
+    if _IN_WORDS.match(clause):
+        return item
     line_start, line_end = text.rfind("\n", 0, item.start()) + 1, text.find("\n", item.end())
     if _LINE.fullmatch(text, line_start, len(text) if line_end < 0 else line_end):
         return item

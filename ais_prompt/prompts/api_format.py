@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.dialogue_sections import Fill, Round, Sections, chat_turns, split_rounds
-from ais_prompt.prompts.message_media import MEDIA, bare_parts, has_media, join_contents
-from ais_prompt.prompts.meta_template import EMPTY_TURN, MetaTemplate, Slot
+from ais_prompt.prompts.message_media import MEDIA, bare_parts, join_contents
+from ais_prompt.prompts.meta_template import (
+    EMPTY_TURN,
+    Fill,
+    MetaTemplate,
+    Round,
+    Sections,
+    Slot,
+    chat_turns,
+    split_rounds,
+)
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, split_at_sentinels, text_of
 from ais_prompt.prompts.text_format import join_texts
 from ais_prompt.types import ChatMessage, Content, message_from_json
@@ -39,7 +48,7 @@ class ApiTurn(NamedTuple):
     prompt: Content
 
 
-class MessageBuilder:
+class MessageBuilder(Struct, eq=False):
     """Collects the messages of a prompt, or of a part of one. Neighbours of the same role become one message.
 
     A builder is only changed by the function that creates it, because finished parts are shared between prompts.
@@ -49,11 +58,8 @@ class MessageBuilder:
         messages: the messages as they are sent.
     """
 
-    __slots__ = ("messages", "roles")
-
-    def __init__(self, roles: list[str], messages: list[ChatMessage]) -> None:
-        self.roles = roles
-        self.messages = messages
+    roles: list[str] = []
+    messages: list[ChatMessage] = []
 
     def append(self, role: str, content: Content) -> None:
         """Add a message; merged texts are joined by a newline."""
@@ -65,13 +71,11 @@ class MessageBuilder:
 
     def extend(self, more: MessageBuilder) -> None:
         """Add the messages of another builder; only its first message can merge with the last one here."""
-        if self.roles and more.roles and self.roles[-1] == more.roles[0]:
+        merged = int(self.roles[-1:] == more.roles[:1] != [])
+        if merged:
             self.append(more.roles[0], more.messages[0].content)
-            self.roles += more.roles[1:]
-            self.messages += more.messages[1:]
-        else:
-            self.roles += more.roles
-            self.messages += more.messages
+        self.roles += more.roles[merged:]
+        self.messages += more.messages[merged:]
 
     def turns(self) -> list[ApiTurn]:
         """Return the messages with the roles of the meta template."""
@@ -143,13 +147,23 @@ class ApiFormat:
         if isinstance(prompt, str):
             return prompt
         if chat := chat_turns(prompt):
-            return [_chat_turn(turn, self.meta) for turn in chat]
+            turns: list[ApiTurn | str] = []
+            for turn in chat:  # the meta template only maps the roles
+                role = str(turn["role"])
+                slot = self.meta.slot(role) if self.meta else None
+                content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
+                turns.append(ApiTurn(slot.api_role if slot and slot.api_role else role, content))
+            return turns
         if self.meta is None:
-            return _without_meta_template(prompt)
+            # Texts joined by newlines; only media as bare parts, as in AISBench; both in one turn.
+            media = [isinstance(item, Mapping) and MEDIA in item for item in prompt]
+            if not any(media):
+                return join_texts(prompt)
+            return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]
         return [*self.opening, *self._dialogue(prompt, mode).turns()]
 
     def _dialogue(self, prompt: PromptList, mode: Mode) -> MessageBuilder:
-        builder = MessageBuilder([], [])
+        builder = MessageBuilder()
         for part in self._sections.write(prompt, mode)[0]:
             builder.extend(part)
         if not builder.roles:
@@ -158,7 +172,7 @@ class ApiFormat:
 
     def _outside(self, body: PromptList, meta: MetaTemplate) -> MessageBuilder:
         """Format a begin or end section: single turns, and examples as rounds."""
-        builder = MessageBuilder([], [])
+        builder = MessageBuilder()
         for piece in body.pieces:
             if isinstance(piece, PromptSection):
                 builder.extend(self._sections.inner(piece))
@@ -168,7 +182,7 @@ class ApiFormat:
 
     def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[MessageBuilder, bool]:
         """Format the rounds of a section, without texts; True if the prompt ends here."""
-        builder = MessageBuilder([], [])
+        builder = MessageBuilder()
         pieces = split_rounds(body, meta)
         for piece in pieces:
             if not isinstance(piece, str) and _append_round(piece, meta, builder, cut=cut and piece is pieces[-1]):
@@ -191,24 +205,6 @@ def _append_round(turns: Round, meta: MetaTemplate, builder: MessageBuilder, *, 
         if index in turns or slot.prompt is not None:
             _append_turn(builder, turn, slot)
     return False
-
-
-def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
-    """Return a message of a chat: the meta template only maps its role."""
-    role = str(turn["role"])
-    slot = meta.slot(role) if meta else None
-    content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
-    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
-
-
-def _without_meta_template(prompt: PromptList) -> Content | list[ApiTurn | str]:
-    """Format a prompt without a meta template: texts joined by newlines; only media as bare parts, as in AISBench; both
-    in one turn.
-    """
-    media = [has_media(item) for item in prompt]
-    if not any(media):
-        return join_texts(prompt)
-    return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]
 
 
 def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
@@ -293,14 +289,11 @@ def _merged(messages: Sequence[ChatMessage], meta: Sequence[ChatMessage]) -> tup
         roles = [message.role for message in rest]
         if added.role in roles:
             place = roles.index(added.role)
-            merged += [*rest[:place], replace(rest[place], content=_in_front(added.content, rest[place].content))]
+            first, second = added.content, rest[place].content
+            are_texts = isinstance(first, str) and isinstance(second, str)
+            content = f"{first}{second}" if are_texts else join_contents(first, second)
+            merged += [*rest[:place], replace(rest[place], content=content)]
             rest = rest[place + 1 :]
         else:
             merged.append(added)
     return (*merged, *rest)
-
-
-def _in_front(first: Content, second: Content) -> Content:
-    if isinstance(first, str) and isinstance(second, str):
-        return first + second
-    return join_contents(first, second)

@@ -52,20 +52,18 @@ class Examples:
         return last[1]
 
     def _example(self, shot: Sample) -> Filled:
-        example = self._known.get(shot.id)
-        if example is None:
-            if len(self._known) >= EXAMPLES_KEPT:
-                self._known.clear()
-            example = self._known[shot.id] = self._render(shot)
-        return example
-
-    def _render(self, shot: Sample) -> Filled:
         if self._template is None:
             raise PromptError(
                 "the retriever returns examples, but there is no ice_template to show them",
                 fix="add an ice_template, or use ZeroRetriever",
             )
-        return self._template.render_example(shot.fields, label=shot.gold, drop=self._drop)
+        example = self._known.get(shot.id)
+        if example is None:
+            if len(self._known) >= EXAMPLES_KEPT:
+                self._known.clear()
+            example = self._template.render_example(shot.fields, label=shot.gold, drop=self._drop)
+            self._known[shot.id] = example
+        return example
 
     def _join(self, examples: Sequence[Filled]) -> Filled:
         if self._template is not None and self._template.form == "messages":
@@ -145,13 +143,15 @@ class PromptBuilder:
             )
         if self.prompt_template.ice_token is not None:
             filled = template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
-            return self._checked_dialogue(filled, sample)
-        if shots:
+        elif shots:
             raise PromptError(
                 f"the retriever returns examples, but {part_class(template).__name__} cannot show them",
                 fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
             )
-        return self._checked_dialogue(template.dialogue(sample.fields, self.output_column), sample)
+        else:
+            filled = template.dialogue(sample.fields, self.output_column)
+        self._checked(filled.whole, sample)
+        return filled if self.turn_golds else replace(filled, golds=None)
 
     @cached_property
     def may_hold_media(self) -> bool:
@@ -207,10 +207,6 @@ class PromptBuilder:
         if self.media_roots is not None and not isinstance(filled, str):
             self.media_roots.check_prompt(filled, sample.index)
         return filled
-
-    def _checked_dialogue(self, filled: FilledDialogue, sample: Sample) -> FilledDialogue:
-        self._checked(filled.whole, sample)
-        return filled if self.turn_golds else replace(filled, golds=None)
 
     def _checked_media(self, parts: Sequence[Mapping[str, Any]], sample: Sample) -> Sequence[Mapping[str, Any]]:
         if self.media_roots is not None:

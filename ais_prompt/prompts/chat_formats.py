@@ -19,8 +19,8 @@ from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, RawMessagesFormat
 from ais_prompt.prompts.base import ChatFormat, Mode
 from ais_prompt.prompts.meta_template import WHERE, resolve_tokens
-from ais_prompt.prompts.role_format import ROLE_NAMES, RoleTemplateFormat, RoleTemplateMessages, bos_text
 from ais_prompt.prompts.role_templates import (
+    ROLE_NAMES,
     ChatMLTemplate,
     GrammarErrorCorrectionTemplate,
     Llama2ChatTemplate,
@@ -28,8 +28,11 @@ from ais_prompt.prompts.role_templates import (
     MistralChatTemplate,
     QuestionAnswerTemplate,
     RoleTemplate,
+    RoleTemplateFormat,
     RoleTemplateInterface,
+    RoleTemplateMessages,
     SummarizeTemplate,
+    bos_text,
 )
 from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat
 from ais_prompt.registry import import_dotted
@@ -113,7 +116,9 @@ def _messages_format(spec: MetaTemplateSpec | None, tokenizer: Callable[[], Any]
 def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer: Callable[[], Any]) -> ChatFormat:
     template = parse_role_template(config)
     if style == "messages":
-        if _is_model_format(template):
+        # Text around the assistant's turn is the format of a model, not of a task.
+        is_of_model = isinstance(template, ChatMLTemplate | Llama2ChatTemplate | MistralChatTemplate)
+        if is_of_model or (isinstance(template, RoleTemplate) and any(template.template.get("assistant", ()))):
             raise ConfigError(
                 f"{type(template).__name__} writes the format of a model, but this model is sent messages",
                 fix="remove it: the server applies the format of its model; only task templates work here",
@@ -122,13 +127,6 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
     if style == "chat_template":  # such a model adds no special tokens, so the text must contain the BOS token
         return RoleTemplateFormat(template, lambda: bos_text(tokenizer()))
     return RoleTemplateFormat(template)
-
-
-def _is_model_format(template: RoleTemplateInterface) -> bool:
-    """Return whether a role template writes text around the assistant's turn: the format of a model, not of a task."""
-    if isinstance(template, RoleTemplate):
-        return any(template.template.get("assistant", ()))
-    return isinstance(template, ChatMLTemplate | Llama2ChatTemplate | MistralChatTemplate)
 
 
 def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterface:

@@ -6,9 +6,9 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ais_prompt.config import TEMPLATE, TURN
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
@@ -42,16 +42,8 @@ def check_round(template: Mapping[str, Any]) -> None:
 
 
 def section_items(section: Any) -> list[Item]:
-    """Return the items of a section, in any form that a config allows.
-
-    Raises:
-        PromptError: an item is neither a text nor a mapping, or its prompt is not a text.
-    """
-    items = list(section) if isinstance(section, list | tuple) else [section]
-    for item in items:
-        if fault := _item_fault(item):
-            raise PromptError(fault, fix=_TURN_FIX)
-    return items
+    """Return the items of a section, in any form that a config allows; `dialogue_faults` has checked them."""
+    return list(section) if isinstance(section, list | tuple) else [section]
 
 
 def dialogue_faults(template: Mapping[str, Any], where: str = "template") -> Iterator[AisPromptError]:
@@ -94,8 +86,12 @@ def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
 
 
 def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
-    if fault := _item_fault(item):
-        yield PromptError(fault, where=where, fix=_TURN_FIX)
+    if not isinstance(item, str | Mapping):
+        what = f"an item of begin, round or end must be a string or a mapping, not {item!r}"
+        yield PromptError(what, where=where, fix=_TURN_FIX)
+    elif isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
+        what = f"the prompt of a turn must be a text, not {item['prompt']!r}"
+        yield PromptError(what, where=where, fix=_TURN_FIX)
     elif isinstance(item, Mapping):
         speaks = "prompt" in item or "prompt_mm" in item
         for key, fix in TURN.unknown(item):
@@ -105,14 +101,6 @@ def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
         if not isinstance(item.get("role"), str):
             what = f"a turn needs the text 'role', which says who speaks, not {item.get('role')!r:.80}"
             yield PromptError(what, where=where, fix=_TURN_FIX)
-
-
-def _item_fault(item: Any) -> str:
-    if not isinstance(item, str | Mapping):
-        return f"an item of begin, round or end must be a string or a mapping, not {item!r}"
-    if isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
-        return f"the prompt of a turn must be a text, not {item['prompt']!r}"
-    return ""
 
 
 def check_token(name: str, token: Any) -> str | None:
@@ -147,6 +135,9 @@ EXAMPLES: Final = "\ue001"
 
 Line: TypeAlias = tuple[Item, CompiledText]
 """A text or turn of a template, and its compiled text."""
+
+Tokens: TypeAlias = Iterable[str | None]
+"""Tokens to delete from a template; None where it has none."""
 
 
 class CompiledSection:
@@ -207,21 +198,6 @@ class FilledSection(PromptSection):
         return self.compiled.items(self.values)
 
 
-class CompiledTemplate(Protocol):
-    """A template, compiled for rows with the same columns."""
-
-    def fill(self, values: Mapping[str, object], examples: Filled) -> Filled:
-        """Fill the template.
-
-        Args:
-            values: key → value.
-            examples: the in-context examples.
-
-        Raises:
-            PromptError: the place of the examples is inside a text, but they are made of turns.
-        """
-
-
 class CompiledTextTemplate:
     """A string template, compiled.
 
@@ -232,11 +208,19 @@ class CompiledTextTemplate:
         ice_token: the place of the examples; None if the template has no place for them.
     """
 
-    def __init__(self, template: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> None:
+    def __init__(self, template: str, marks: Mapping[str, str], drop: Tokens, ice_token: str | None) -> None:
         self._around_examples = _compile(template, marks, drop, ice_token).split(EXAMPLES)
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> str:
-        """As `CompiledTemplate.fill`."""
+        """Fill the template.
+
+        Args:
+            values: key → value.
+            examples: the in-context examples.
+
+        Raises:
+            PromptError: the examples are made of turns.
+        """
         texts = [text.fill(values) for text in self._around_examples]
         if len(texts) == 1:
             return texts[0]
@@ -254,13 +238,10 @@ class CompiledDialogueTemplate:
     Args:
         template: name of a section → its items, in any form that a config allows.
         marks, drop, ice_token: as `CompiledTextTemplate`.
-
-    Raises:
-        PromptError: an item has the wrong shape.
     """
 
     def __init__(
-        self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Collection[str], ice_token: str | None
+        self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Tokens, ice_token: str | None
     ) -> None:
         self._sections: list[CompiledSection | _SectionWithExamples] = []
         for name, section in template.items():
@@ -271,7 +252,15 @@ class CompiledDialogueTemplate:
                 self._sections.append(CompiledSection(name, lines))
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> PromptList:
-        """As `CompiledTemplate.fill`. A section without columns stays the same object while the examples do."""
+        """Fill the template. A section without columns stays the same object while the examples do.
+
+        Args:
+            values: key → value.
+            examples: the in-context examples.
+
+        Raises:
+            PromptError: the place of the examples is inside a text, but they are made of turns.
+        """
         pieces: list[Piece] = []
         for section in self._sections:
             if isinstance(section, CompiledSection):
@@ -286,9 +275,11 @@ class _SectionWithExamples:
 
     def __init__(self, name: str, lines: Sequence[Line], ice_token: str) -> None:
         self._name = name
+        self._ice_token = ice_token
         self._whole = CompiledSection(name, lines)
-        self._lines = [
-            _ExamplesLine(item, text, ice_token) if EXAMPLES in text.keys else CompiledSection(name, [(item, text)])
+        # Of a line with examples its item, and the texts around them.
+        self._lines: list[CompiledSection | tuple[Item, list[CompiledText]]] = [
+            (item, text.split(EXAMPLES)) if EXAMPLES in text.keys else CompiledSection(name, [(item, text)])
             for item, text in lines
         ]
         self._last: tuple[Filled, Sequence[Piece]] | None = None
@@ -309,29 +300,17 @@ class _SectionWithExamples:
         for line in self._lines:
             if isinstance(line, CompiledSection):
                 pieces.append(line.fill(values))
-            else:
-                pieces += line.fill(values, examples)
+                continue
+            item, around = line
+            if not isinstance(item, str):
+                raise no_turns_inside(item, self._ice_token)
+            is_token = item == self._ice_token  # the usual case
+            pieces += examples.pieces if is_token else examples.join(text.fill(values) for text in around).pieces
         return (PromptSection(self._name, PromptList(pieces)),) if pieces else ()
 
 
-class _ExamplesLine:
-    """A line that is replaced by examples made of turns."""
-
-    def __init__(self, item: Item, text: CompiledText, ice_token: str) -> None:
-        self._item = item
-        self._ice_token = ice_token
-        self._around = text.split(EXAMPLES)
-
-    def fill(self, values: Mapping[str, object], examples: PromptList) -> Sequence[Piece]:
-        if not isinstance(self._item, str):
-            raise no_turns_inside(self._item, self._ice_token)
-        if self._item == self._ice_token:  # the usual case
-            return examples.pieces
-        return examples.join(text.fill(values) for text in self._around).pieces
-
-
-def _compile(text: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> CompiledText:
-    for token in drop:
+def _compile(text: str, marks: Mapping[str, str], drop: Tokens, ice_token: str | None) -> CompiledText:
+    for token in filter(None, drop):
         text = text.replace(token, "")
     keys = marks if ice_token is None else {**marks, ice_token: EXAMPLES}
     return compile_text(text, tuple(keys)).with_keys(keys)

@@ -1,8 +1,10 @@
-"""`MultiTurnPromptTemplate`: a dialogue whose round is repeated for each question of a row.
+"""Templates of dialogues with several turns; a `FilledDialogue` gives the prompt of each turn.
 
-The rules are those of AISBench, with its faults fixed: a question that is one text is one turn, ``begin`` and ``end``
-may contain texts and are filled, other columns are filled too, and in-context examples are shown. Its `FilledDialogue`
-gives the prompt of each turn.
+`MultiTurnPromptTemplate` is a dialogue whose round is repeated for each question of a row. The rules are those of
+AISBench, with its faults fixed: a question that is one text is one turn, ``begin`` and ``end`` may contain texts and
+are filled, other columns are filled too, and in-context examples are shown.
+
+`ChatTemplate` is the chat of a row, for datasets whose rows are whole chats. The rules are those of OpenCompass.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -19,6 +21,7 @@ from ais_prompt.parts import KeptChecks
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.compiled import (
     CompiledDialogueTemplate,
+    Tokens,
     check_dialogue,
     check_token,
     has_token,
@@ -28,10 +31,11 @@ from ais_prompt.prompts.compiled import (
 from ais_prompt.prompts.prompt_list import (
     Item,
     PromptList,
+    Turn,
     chain,
+    column_keys,
     column_marks,
     compile_text,
-    mark_of,
     text_of,
     with_text,
 )
@@ -126,8 +130,7 @@ class MultiTurnPromptTemplate(Template):
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns of examples are lost, because %s", fault)
-        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
-        return PromptList(self._rounds(fields, entries, tokens)).as_section("ice")
+        return PromptList(self._rounds(fields, entries, (self.ice_token, self.sep_token, *drop))).as_section("ice")
 
     def dialogue(
         self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: Filled = ""
@@ -145,31 +148,26 @@ class MultiTurnPromptTemplate(Template):
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns are lost, because %s", fault)
-        turns = tuple(self._rounds(fields, entries, [] if self.sep_token is None else [self.sep_token]))
-        begin, end = (self._surrounding(name, fields, examples) for name in ("begin", "end"))
+        turns = tuple(self._rounds(fields, entries, (self.sep_token,)))
+        common = self._common(fields)
+        begin, end = (
+            self._compiled_surrounding(name, tuple(common)).fill(common, examples) for name in ("begin", "end")
+        )
         answers = tuple(position for position, item in enumerate(turns) if self._is_answer(item))
         return FilledDialogue(begin, turns, end, answers, self._golds(fields, output_column, len(entries)), fault)
 
-    def _rounds(
-        self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Sequence[str]
-    ) -> Iterator[Item]:
+    def _rounds(self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Tokens) -> Iterator[Item]:
         """Yield the items of the round, filled for each turn, without the tokens of ``drop``."""
-        common = column_marks(self._common(fields)) | dict.fromkeys(drop, "")
+        common = column_marks(self._common(fields)) | dict.fromkeys(filter(None, drop), "")
         for entry in entries:
             values = common | column_marks(entry)
             marks = tuple(values)
             for item in section_items(self.template["round"]):
                 yield with_text(item, compile_text(text_of(item), marks).fill(values))
 
-    def _surrounding(self, name: str, fields: Mapping[str, Any], examples: Filled) -> PromptList:
-        """Return ``begin`` or ``end``, filled, with the examples."""
-        common = self._common(fields)
-        return self._compiled_surrounding(name, tuple(common)).fill(common, examples)
-
     def _compile_surrounding(self, name: str, columns: Sequence[str]) -> CompiledDialogueTemplate:
-        marks = {mark_of(column): column for column in columns if column}
-        drop = [] if self.sep_token is None else [self.sep_token]
-        return CompiledDialogueTemplate({name: self.template.get(name, [])}, marks, drop, self.ice_token)
+        section = {name: self.template.get(name, [])}
+        return CompiledDialogueTemplate(section, column_keys(columns), (self.sep_token,), self.ice_token)
 
     def _common(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that are the same in all turns."""
@@ -280,3 +278,120 @@ def turn_entries(fields: Mapping[str, Any], columns: Sequence[str]) -> tuple[lis
         return turns, ""
     counts = ", ".join(f"{column}: {len(values)}" for column, values in entries.items())
     return turns, f"the columns have lists of different length ({counts})"
+
+
+ROLES: Final = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
+"""Role of a message in OpenAI form → role of a turn. Other roles are kept."""
+
+DIALOGUE: Final = "dialogue"
+"""The column that contains the chat if there are several input columns."""
+
+
+class ChatTemplate(Template):
+    """Makes a chat from the columns that ``reader_cfg`` names.
+
+    - A column with a list of messages is the chat: the only input column, or the one named ``dialogue``.
+    - Otherwise the columns have one entry per exchange; a text is a single exchange. Each exchange is rendered with the
+      template. A text becomes a turn of the user; if the assistant does not have the last turn, its turn with the gold
+      is added. Without a template, the only input column is the turn of the user.
+
+    Args:
+        template: the template of one exchange; None if the input column is the user's turn.
+        input_columns: the columns of the question.
+        output_column: the column of the gold; None if there is none.
+
+    Raises:
+        PromptError: there is no template, and none of several input columns can be a chat.
+    """
+
+    form: Form = "dialogue"
+    ice_token = None
+    sep_token = None
+
+    def __init__(self, template: Template | None, input_columns: Sequence[str], output_column: str | None) -> None:
+        if template is None and len(input_columns) > 1 and DIALOGUE not in input_columns:
+            raise PromptError(
+                f"without a template it is not clear how the columns {listed(input_columns)} form a chat",
+                fix="add a prompt_template, or name one input column",
+            )
+        self.template = template
+        self.input_columns = tuple(input_columns)
+        self.output_column = output_column
+
+    def render(
+        self,
+        fields: Mapping[str, Any],
+        *,
+        examples: Filled = "",  # noqa: ARG002  # a chat shows none
+        label: Any = None,  # noqa: ARG002  # a chat has no labels
+        keep_sep: bool = False,  # noqa: ARG002  # a chat has no perplexity
+    ) -> PromptList:
+        """Return the whole chat, gold answers included."""
+        return self.dialogue(fields).whole
+
+    def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Return the media parts of all messages."""
+        turns = self._chat(fields)[0]
+        return [part for turn in turns for part in turn.get("prompt_mm", ()) if part.get("type") != "text"]
+
+    def dialogue(
+        self,
+        fields: Mapping[str, Any],
+        output_column: str | None = None,  # noqa: ARG002  # given to __init__
+        *,
+        examples: Filled = "",  # noqa: ARG002  # a chat shows none
+    ) -> FilledDialogue:
+        """Return the chat of a row; the golds are the assistant's turns.
+
+        Raises:
+            PromptError: a message has no role, or a role of the template has no counterpart in a chat.
+        """
+        turns, fault = self._chat(fields)
+        # An assistant's turn at the very beginning has no prompt before it, so it is kept as it is.
+        answers = tuple(position for position, turn in enumerate(turns) if turn["role"] == "BOT" and position > 0)
+        golds = tuple(turns[position].get("prompt") for position in answers)
+        return FilledDialogue(PromptList(), tuple(turns), PromptList(), answers, golds, fault, section="chat")
+
+    def _chat(self, fields: Mapping[str, Any]) -> tuple[list[Turn], str]:
+        """Return the turns, and why turns of the row were lost (see `turn_entries`)."""
+        candidates = self.input_columns if len(self.input_columns) == 1 else (DIALOGUE,)
+        for column in candidates:
+            messages = fields.get(column)
+            is_chat = isinstance(messages, list | tuple) and all(isinstance(one, Mapping) for one in messages)
+            if is_chat and messages:
+                return [_message_turn(message) for message in messages], ""
+        used = [*self.input_columns, *([self.output_column] if self.output_column else [])]
+        entries, fault = turn_entries(fields, list(dict.fromkeys(used)))
+        return [turn for entry in entries for turn in self._exchange(entry)], fault
+
+    def _exchange(self, entry: Mapping[str, Any]) -> list[Turn]:
+        filled = self.template.render(entry) if self.template else str(entry[self.input_columns[0]])
+        turns = [_turn(item) for item in ([filled] if isinstance(filled, str) else filled) if item]
+        if not turns or turns[-1]["role"] != "BOT":
+            turns.append({"role": "BOT", "prompt": str(entry[self.output_column]) if self.output_column else ""})
+        return turns
+
+
+def _turn(item: Item) -> Turn:
+    if isinstance(item, str):
+        return {"role": "HUMAN", "prompt": item}
+    if "content" in item:
+        return _message_turn(item)
+    for role in (item.get("role"), item.get("fallback_role")):
+        if role in ROLES.values():
+            return {**item, "role": role}
+    meant = ROLES.get(str(item.get("role")))
+    raise PromptError(
+        f"the role {item.get('role')!r} has no counterpart in a chat",
+        fix=f"write role={meant!r}"
+        if meant
+        else f"use one of {', '.join(ROLES.values())} in the template, or give the turn such a fallback_role",
+    )
+
+
+def _message_turn(message: Mapping[str, Any]) -> Turn:
+    role, content = message.get("role"), message.get("content")
+    if not isinstance(role, str):
+        raise PromptError(f"a message of the chat has no role: {message!r}", fix="dict(role='user', content='...')")
+    key = "prompt_mm" if isinstance(content, list | tuple) else "prompt"
+    return {"role": ROLES.get(role, role), key: "" if content is None else content}

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.prompts.base import ChatFormat, Mode
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
+from ais_prompt.prompts.prompt_list import Piece, PromptList, PromptSection, text_of
 from ais_prompt.types import ChatMessage, Content, Prompt
 from ais_prompt.utils import FILE_NOTE, KINDS, has_scheme, is_url, local_file, media_path, references, source_of
 
@@ -46,11 +46,6 @@ class LocalFilesFormat:
         return rendered if isinstance(rendered, str) else note_files(rendered)
 
 
-def has_media(item: Item) -> bool:
-    """Return whether an item is a turn with a list of parts."""
-    return isinstance(item, Mapping) and MEDIA in item
-
-
 def refuse_media(pieces: Iterable[Piece]) -> None:
     """Check that texts and turns can become one text.
 
@@ -74,7 +69,25 @@ def note_files(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:
     Raises:
         DataError, PromptError: as `LocalFilesFormat.render`.
     """
-    return tuple(map(_noted, messages))
+    noted: list[ChatMessage] = []
+    for message in messages:
+        if isinstance(message.content, str):
+            noted.append(message)
+            continue
+        if not message.content:
+            raise PromptError(
+                f"the {message.role} message has no parts",
+                fix="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
+            )
+        if wrong := [part for part in message.content if not isinstance(part, Mapping)]:
+            fix = (
+                "write a list of parts such as {'type': 'text', 'text': …}; MMPromptTemplate makes them from prompt_mm"
+            )
+            raise PromptError(f"the {message.role} message has {wrong[0]!r} in place of a part", fix=fix)
+        files = [(part, local_file(part)) for part in message.content]
+        parts = tuple(part if file is None else {**part, FILE_NOTE: file.note()} for part, file in files)
+        noted.append(replace(message, content=parts))
+    return tuple(noted)
 
 
 def check_taken(part: Mapping[str, Any], kinds: Collection[str]) -> None:
@@ -132,25 +145,6 @@ def _parts(content: Content) -> tuple[Mapping[str, Any], ...]:
     return content
 
 
-def _noted(message: ChatMessage) -> ChatMessage:
-    if isinstance(message.content, str):
-        return message
-    if not message.content:
-        raise PromptError(
-            f"the {message.role} message has no parts",
-            fix="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
-        )
-    if wrong := [part for part in message.content if not isinstance(part, Mapping)]:
-        fix = "write a list of parts such as {'type': 'text', 'text': …}; MMPromptTemplate makes them from prompt_mm"
-        raise PromptError(f"the {message.role} message has {wrong[0]!r} in place of a part", fix=fix)
-    return replace(message, content=tuple(map(_noted_part, message.content)))
-
-
-def _noted_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    file = local_file(part)
-    return part if file is None else {**part, FILE_NOTE: file.note()}
-
-
 class MediaRoots(Struct, frozen=True):
     """The folders and URLs from which rows may take media. A row is data of somebody else: it sends no other file.
 
@@ -198,7 +192,10 @@ class MediaRoots(Struct, frozen=True):
     def _check(self, reference: str, row: int) -> None:
         if is_url(reference):
             if not any(_is_below(reference, root) for root in self.urls):
-                raise self._refused(f"the URL {reference[:200]!r}", _folder_of(reference), row)
+                folder = reference.partition("?")[0].rpartition("/")[0]
+                # Of a server without a path, the server itself.
+                folder = reference if folder.endswith("/") else f"{folder}/"
+                raise self._refused(f"the URL {reference[:200]!r}", folder, row)
             return
         path = media_path(reference)
         # Relative paths are looked up in the working directory, so they may name what is below it.
@@ -216,11 +213,6 @@ class MediaRoots(Struct, frozen=True):
             where=f"row {row} · {self.where}",
             fix=f"if it may be sent, write reader_cfg=dict(media_roots=[{root[:200]!r}], ...)",
         )
-
-
-def _folder_of(url: str) -> str:
-    folder = url.partition("?")[0].rpartition("/")[0]
-    return url if folder.endswith("/") else f"{folder}/"  # of a server without a path, the server itself
 
 
 def _is_below(url: str, root: str) -> bool:

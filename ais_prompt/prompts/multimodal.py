@@ -15,13 +15,14 @@ from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.compiled import (
     SECTIONS,
     CompiledDialogueTemplate,
+    Tokens,
     check_dialogue,
     check_token,
     has_token,
     missing_token,
     section_items,
 )
-from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_marks, compile_text, mark_of
+from ais_prompt.prompts.prompt_list import Item, PromptList, column_keys, column_marks, compile_text
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils import has_scheme, listed
 
@@ -40,25 +41,6 @@ STARTS: Final[dict[str, str]] = {
 def has_marker(value: object) -> bool:
     """Return whether a value is a text that contains a start marker."""
     return isinstance(value, str) and any(start in value for start in STARTS.values())
-
-
-def split_content(content: str) -> Iterator[tuple[str | None, str]]:
-    """Yield modality and value of each piece, in order; the modality is None for text without a start marker.
-
-    A piece is the text between two `END` markers. The marker of its modality must be at its beginning; one further
-    inside has no effect.
-    """
-    for piece in content.split(END):
-        modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
-        if modality is not None:
-            yield modality, piece.replace(STARTS[modality], "")
-        elif piece:
-            yield None, piece
-
-
-def tagged_columns(fields: Mapping[str, object]) -> list[str]:
-    """Return the columns whose text contains a start marker."""
-    return [name for name, value in fields.items() if has_marker(value)]
 
 
 CONTENT: Final = "content"
@@ -129,8 +111,7 @@ class MMPromptTemplate(Template):
                 the template.
         """
         sections = {name: self.template[name] for name in SECTIONS if name in self.template}
-        drop = [] if self.sep_token is None else [self.sep_token]
-        return self._rendered(sections, fields, drop, self.ice_token, examples)
+        return self._rendered(sections, fields, (self.sep_token,), self.ice_token, examples)
 
     def render_example(
         self,
@@ -143,24 +124,23 @@ class MMPromptTemplate(Template):
         Raises:
             PromptError: as `render`.
         """
-        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
+        tokens = (self.ice_token, self.sep_token, *drop)
         return self._rendered({"ice": self.template["round"]}, fields, tokens, None, "")
 
     def _rendered(
         self,
         sections: Mapping[str, Any],
         fields: Mapping[str, Any],
-        drop: Sequence[str],
+        drop: Tokens,
         ice_token: str | None,
         examples: Filled,
     ) -> PromptList:
         content = _content_column(fields)
         pieces = list(self._pieces(str(fields[content])))
         columns = {name: value for name, value in fields.items() if name != content}
-        marks = {mark_of(name): name for name in columns if name}
-        filled = CompiledDialogueTemplate(sections, marks, drop, ice_token).fill(columns, examples)
+        template = CompiledDialogueTemplate(sections, column_keys(columns), drop, ice_token)
         texts = column_marks(columns)
-        return filled.with_items(lambda item: _with_parts(item, pieces, texts))
+        return template.fill(columns, examples).with_items(lambda item: _with_parts(item, pieces, texts))
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """Return the media parts of the row.
@@ -172,15 +152,21 @@ class MMPromptTemplate(Template):
         return [part for turn in turns for part in turn.get("prompt_mm", []) if part["type"] != "text"]
 
     def _pieces(self, content: str) -> Iterator[tuple[str, str]]:
-        for modality, value in split_content(content):
+        """Yield modality and value of each piece, in order.
+
+        A piece is the text between two `END` markers. The marker of its modality must be at its beginning; one further
+        inside has no effect.
+        """
+        for piece in content.split(END):
+            modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
             if modality is not None:
-                yield modality, value
-            elif value.strip():
-                self._warn("text without a start marker is lost; the first one is %r", value[:80])
+                yield modality, piece.replace(STARTS[modality], "")
+            elif piece.strip():
+                self._warn("text without a start marker is lost; the first one is %r", piece[:80])
 
 
 def _content_column(fields: Mapping[str, Any]) -> str:
-    tagged = tagged_columns(fields)
+    tagged = [name for name, value in fields.items() if has_marker(value)]
     if CONTENT in fields and (has_marker(fields[CONTENT]) or not tagged):
         return CONTENT
     if len(tagged) == 1:
@@ -197,18 +183,16 @@ def _with_parts(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[
     """Return the item with the row's pieces as parts; texts and the turns of examples stay unchanged."""
     if isinstance(item, str) or not isinstance(item.get("prompt_mm"), Mapping):
         return item
-    return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
-
-
-def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) -> dict[str, Any]:
-    entries: Mapping[str, Any] = turn["prompt_mm"]
-    if modality not in entries:
-        raise PromptError(
-            f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
-            fix=f"add {modality!r} to prompt_mm",
-        )
-    part: dict[str, Any] = _with_value(entries[modality], PLACEHOLDERS[modality], value, columns)
-    return part
+    entries: Mapping[str, Any] = item["prompt_mm"]
+    parts: list[dict[str, Any]] = []
+    for modality, value in pieces:
+        if modality not in entries:
+            raise PromptError(
+                f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
+                fix=f"add {modality!r} to prompt_mm",
+            )
+        parts.append(_with_value(entries[modality], PLACEHOLDERS[modality], value, columns))
+    return {**item, "prompt_mm": parts}
 
 
 def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, object]) -> Any:

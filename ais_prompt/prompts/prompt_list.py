@@ -85,6 +85,11 @@ def column_marks(fields: Mapping[str, object]) -> dict[str, object]:
     return {mark_of(name): value for name, value in fields.items() if name}
 
 
+def column_keys(columns: Iterable[str]) -> dict[str, str]:
+    """Return ``{column}`` → name of the column."""
+    return {mark_of(column): column for column in columns if column}
+
+
 def mark_of(column: str) -> str:
     """Return the mark of a column in a template.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import PromptError
@@ -84,7 +84,9 @@ class RawPromptTemplate(Template):
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """Return the media parts of contents that are lists."""
-        return [part for message in self.render(fields) for part in _parts(message) if source_of(part)]
+        contents = [message["content"] for message in self.render(fields) if not isinstance(message, str)]
+        lists = [content for content in contents if isinstance(content, list | tuple)]
+        return [part for parts in lists for part in parts if isinstance(part, Mapping) and source_of(part)]
 
     def _expanded(self, message: Any, fields: Mapping[str, Any], shots: PromptList) -> PromptList:
         if isinstance(message, str):
@@ -133,9 +135,3 @@ def _check_message(message: Any, name: str) -> None:
     if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
         what = f"{name} must be a mapping with role and content, not {message!r}"
         raise PromptError(what, fix="e.g. dict(role='user', content='{question}')")
-
-
-def _parts(message: Item) -> Iterator[Mapping[str, Any]]:
-    content = None if isinstance(message, str) else message["content"]
-    if isinstance(content, list | tuple):
-        yield from (part for part in content if isinstance(part, Mapping))

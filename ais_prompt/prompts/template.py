@@ -21,7 +21,6 @@ from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.compiled import (
     SECTIONS,
     CompiledDialogueTemplate,
-    CompiledTemplate,
     CompiledTextTemplate,
     check_round,
     check_token,
@@ -29,7 +28,7 @@ from ais_prompt.prompts.compiled import (
     has_token,
     missing_token,
 )
-from ais_prompt.prompts.prompt_list import mark_of
+from ais_prompt.prompts.prompt_list import column_keys
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils import listed, near_miss
 
@@ -82,9 +81,8 @@ class PromptTemplate(Template):
             raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", fix="rename one of them")
         if self.form == "labels" and 0 < len(self._without_ice_token()) < len(template):
             self.check_ice_token()  # if some entries have a place for examples, all must
-        # Rows of one dataset have the same columns, so the cache holds one entry per label.
-        self._compiled_prompt = lru_cache(maxsize=1024)(self._compile_prompt)
-        self._compiled_example = lru_cache(maxsize=1024)(self._compile_example)
+        # Rows of one dataset have the same columns, so the cache holds one prompt and one example per label.
+        self._compiled = lru_cache(maxsize=2048)(self._compile)
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -129,8 +127,9 @@ class PromptTemplate(Template):
                 fix="put '</E>' into the template and give it ice_token='</E>'",
             )
         entry = self.labels[0] if label is None and self.form == "labels" else label
-        compiled = self._compiled_prompt(self._key(entry), tuple(fields), keep_sep)
-        return compiled.fill(self._values(fields, label), examples)
+        drop = () if keep_sep else (self.sep_token,)
+        compiled = self._compiled(self._key(entry), tuple(fields), drop, is_example=False)
+        return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
         """Render one in-context example: of a dialogue only the ``round``, without the tokens.
@@ -143,35 +142,23 @@ class PromptTemplate(Template):
         Raises:
             PromptError: the label is unknown.
         """
-        compiled = self._compiled_example(self._key(label), tuple(fields), tuple(drop))
-        return compiled.fill(self._values(fields, label), "")
+        tokens = (self.ice_token, self.sep_token, *drop)
+        compiled = self._compiled(self._key(label), tuple(fields), tokens, is_example=True)
+        return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, "")
 
-    def _values(self, fields: Mapping[str, Any], label: Any) -> Mapping[str, object]:
-        """Return the values for the keys of `_marks`."""
-        return self.column_tokens.marks(fields, label) if self.column_tokens else fields
-
-    def _compile_prompt(self, key: Any, columns: tuple[str, ...], keep_sep: bool) -> CompiledTemplate:
-        drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
-        entry = self._entry(key)
+    def _compile(
+        self, key: Any, columns: tuple[str, ...], drop: tuple[str | None, ...], is_example: bool
+    ) -> CompiledTextTemplate | CompiledDialogueTemplate:
+        entry = self.template[key] if self.form == "labels" else self.template
+        marks = column_keys(columns)
+        if self.column_tokens:
+            marks = {token: token for token in self.column_tokens.token_of.values()}
+        ice_token = None if is_example else self.ice_token
         if isinstance(entry, str):
-            return CompiledTextTemplate(entry, self._marks(columns), drop, self.ice_token)
+            return CompiledTextTemplate(entry, marks, drop, ice_token)
         check_round(entry)
         sections = {name: entry[name] for name in SECTIONS if name in entry}
-        return CompiledDialogueTemplate(sections, self._marks(columns), drop, self.ice_token)
-
-    def _compile_example(self, key: Any, columns: tuple[str, ...], drop: tuple[str, ...]) -> CompiledTemplate:
-        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
-        entry = self._entry(key)
-        if isinstance(entry, str):
-            return CompiledTextTemplate(entry, self._marks(columns), tokens, None)
-        check_round(entry)
-        return CompiledDialogueTemplate({"ice": entry["round"]}, self._marks(columns), tokens, None)
-
-    def _marks(self, columns: Sequence[str]) -> Mapping[str, str]:
-        """Return mark in the template → key of its value."""
-        if self.column_tokens:
-            return {token: token for token in self.column_tokens.token_of.values()}
-        return {mark_of(column): column for column in columns if column}
+        return CompiledDialogueTemplate({"ice": entry["round"]} if is_example else sections, marks, drop, ice_token)
 
     def _key(self, label: Any) -> Any:
         """Return the key of the label's entry in a label table; None for other forms."""
@@ -187,13 +174,6 @@ class PromptTemplate(Template):
                 fix="add the label to the template; an integer 1 does not find the key '1'",
             )
         return label
-
-    def _entry(self, key: Any) -> str | Mapping[str, Any]:
-        """Return the string or dialogue of a key."""
-        if isinstance(self.template, str) or self.form != "labels":
-            return self.template
-        entry: str | Mapping[str, Any] = self.template[key]
-        return entry
 
 
 def _form(template: Any) -> Form:

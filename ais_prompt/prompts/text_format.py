@@ -6,15 +6,27 @@ Messages with media are left to the model's processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import MessagesFormat, Mode
-from ais_prompt.prompts.dialogue_sections import Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.prompts.message_media import check_taken, join_contents, note_files, refuse_media
-from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Slot, text_of_tokens
+from ais_prompt.prompts.meta_template import (
+    EMPTY_TURN,
+    WHERE,
+    MetaTemplate,
+    Round,
+    Sections,
+    Slot,
+    chat_turns,
+    format_chat,
+    last_round,
+    split_rounds,
+    text_of_tokens,
+)
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, split_at_sentinels, text_of
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils import openai_json, role_fix
@@ -85,8 +97,9 @@ class LanguageModelFormat:
         texts: list[str] = []
         for part in parts:
             items = list(part.body)
-            if part is cut and (opening := _opening_of_answer(items[-1])) is not None:
-                texts += [*map(_whole_text, items[:-1]), opening]
+            last = items[-1] if part is cut else ""
+            if not isinstance(last, str) and last.get("generate", last.get("role") == "BOT"):
+                texts += [*map(_whole_text, items[:-1]), Slot("").opening(last)]
                 return self._begin + "\n".join(filter(None, texts))
             texts += map(_whole_text, items)
         return self._begin + "\n".join(filter(None, texts)) + ("" if mode == "gen" else self._end)
@@ -136,13 +149,6 @@ def _whole_text(item: Item) -> str:
     return item if isinstance(item, str) else Slot("").text(item)
 
 
-def _opening_of_answer(item: Item) -> str | None:
-    """Return the text before the model's answer if this item is the model's turn, else None."""
-    if isinstance(item, str) or not item.get("generate", item.get("role") == "BOT"):
-        return None
-    return Slot("").opening(item)
-
-
 class TokenizerChatFormat:
     """Renders messages to one text with the tokenizer's chat template, special tokens included.
 
@@ -172,9 +178,8 @@ class TokenizerChatFormat:
             tools: in the form of the OpenAI API.
             continued: messages after those of the prompt: earlier calls and their results.
         """
-        made = TokenizerChatFormat(self.messages, self.tokenizer, self.media_kinds)
-        made.tools = tools
-        made.continued = continued
+        made = copy(self)
+        made.tools, made.continued = tools, continued
         return made
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:

@@ -68,7 +68,7 @@ RANGES: Final = """\
 
 A number is also the seed of the choice, as in OpenCompass and AISBench: the same questions are asked. A text is never
 evaluated as Python. `None`, 0, and a number of at least the number of rows select all rows."""
-"""What a range can be; `ais_prompt.data.ranges.select` reads it."""
+"""What a range can be; `ais_prompt.data.reader.select` reads it."""
 ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
     ("AISPROMPT_DATA", "folder", "where the data of benchmarks are kept; default `~/.cache/aisprompt/data`"),

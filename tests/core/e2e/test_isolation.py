@@ -51,7 +51,7 @@ OUR_OWN = {
     "Benchmark",  # what a step of an extension returns
     "Log",  # what a format of logs is given
     "Audit",  # what a step of an extension finds
-    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "MessagesFormat"),
+    *("ChatFormat", "Display", "MessagesFormat"),
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
