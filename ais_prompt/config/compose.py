@@ -8,11 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.locate import Kind, find_shipped, match_shipped
-from ais_prompt.config.notes import Note
+from ais_prompt.config.load import LoadedConfig, Note, load_config
+from ais_prompt.config.locate import Kind, expand, find_shipped, match_shipped, replace_paths, resolve_data_path
 from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError
 from ais_prompt.parts import place

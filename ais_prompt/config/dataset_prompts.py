@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.config.keys import PromptKeys
-from ais_prompt.config.parse.section import Faults, parse_struct
+from ais_prompt.config.section import Faults, parse_struct
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import digest
 

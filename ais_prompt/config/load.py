@@ -18,17 +18,32 @@ from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style, r
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.literals import literals_of
-from ais_prompt.config.locate import missing_config
+from ais_prompt.config.locate import expand, missing_config
 from ais_prompt.config.mmengine_gaps import patched_mmengine
-from ais_prompt.config.notes import Note
 from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
 from ais_prompt.mmengine_import import Config
 from ais_prompt.parts import PYTHON, ends_program, last_line_in, place
+from ais_prompt.terminal import NOTE
 from ais_prompt.utils import Held, advice
+
+
+class Note(Struct, frozen=True):
+    """One thing about a config that a user may want to know.
+
+    Attributes:
+        what: one sentence.
+        where: config path; empty for what the command line names.
+        fix: what the user can do about it; may be empty.
+        level: of the log: `FACT` for a line that describes the run, ``INFO`` for what its end shows as well.
+    """
+
+    what: str
+    where: str = ""
+    fix: str = ""
+    level: int = NOTE
 
 
 class LoadedConfig(Struct, frozen=True):
@@ -91,12 +106,17 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     make_importable([path.resolve().parent, Path.cwd()])
     values = _read(path)
     loaded = LoadedConfig(apply_overrides(values, overrides) if overrides else values, path.stem, path)
-    # Helper variables are no part of it: a secret often is one before it becomes a header.
-    register_secrets({key: loaded.values[key] for key in CONFIG.names if key in loaded.values})
+    register_config_secrets(loaded.values)
     if isinstance(loaded.values.get("paths_relative_to"), str):
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))
     return loaded
+
+
+def register_config_secrets(values: Mapping[str, Any]) -> None:
+    """Hide the secrets of all that a run reads of a config from now on."""
+    # Helper variables are no part of it: a secret often is one before it becomes a header.
+    register_secrets({key: values[key] for key in CONFIG.names if key in values})
 
 
 def is_data_file(path: Path) -> bool:

@@ -16,12 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.config.dataset_prompts import with_prompt
+from ais_prompt.config.items import abbr_of_dataset, abbr_of_model
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.overrides import changed_item, items_at
-from ais_prompt.config.parse.dataset import abbr_of_dataset
-from ais_prompt.config.parse.model import abbr_of_model
-from ais_prompt.config.parse.section import ConfigSection, Faults
+from ais_prompt.config.section import ConfigSection, Faults
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import digest
 

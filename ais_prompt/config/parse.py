@@ -1,6 +1,7 @@
 """Parse a loaded config into a `RunSpec`, or report all of its faults at once.
 
-``gates`` are texts such as ``'gsm8k*: accuracy >= 80%'``.
+``gates`` are texts such as ``'gsm8k*: accuracy >= 80%'``. The ``budget`` limits how much may be asked and, through the
+prices of models, what answers may cost.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ais_prompt.config.bases import check_bases, read_syntax
+from ais_prompt.config.items import parse_dataset, parse_model, with_rivals
 from ais_prompt.config.keys import CONFIG, DEFAULT_WORK_DIR, SECTIONS, ConfigKeys, PairKeys
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.dataset import parse_dataset, with_rivals
-from ais_prompt.config.parse.model import check_cost, parse_model
-from ais_prompt.config.parse.section import ConfigSection, Faults, name_fault, refuse_duplicates
-from ais_prompt.config.parse.summary import parse_summary
-from ais_prompt.config.paths import expand, resolve_data_path
-from ais_prompt.config.sections import parse_sections
+from ais_prompt.config.locate import expand, resolve_data_path
+from ais_prompt.config.section import ConfigSection, Faults, name_fault, parse_sections, refuse_duplicates
+from ais_prompt.config.summary import parse_summary
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Budget, DatasetSpec, Gate, ModelSpec, RunSpec, parse_gate
 from ais_prompt.utils import listed
@@ -70,7 +69,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     sections = parse_sections(top)
     budget = keys.budget if budget is None else budget.over(keys.budget)
     judges = (scoring.judge for dataset in datasets for scoring in dataset.eval.by_evaluator)
-    check_cost(budget, [*models, *(model for judge in judges if judge for model in judge.models)], faults)
+    _check_cost(budget, [*models, *(model for judge in judges if judge for model in judge.models)], faults)
     faults.raise_any()
     where_to = work_dir or keys.work_dir or DEFAULT_WORK_DIR
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder)}
@@ -144,3 +143,23 @@ def _names(known: Sequence[str], written: Sequence[Any], where: str, faults: Fau
             what = f"{name!r} is not among the {kind} of the config"
             faults.add(what, f"{where}[{index}]", f"write one of: {listed(known, 5)}")
     return [str(name) for name in names]
+
+
+def _check_cost(budget: Budget, models: Sequence[ModelSpec], faults: Faults) -> None:
+    """Note why the cost of a run cannot be known, if it is limited.
+
+    Args:
+        budget: of the run.
+        models: all that are asked, judges too.
+        faults: of the config.
+    """
+    currencies = {model.price.currency for model in models if model.price}
+    if len(currencies) > 1:
+        what = f"there are prices in {' and '.join(sorted(currencies))}, which cannot be added up"
+        faults.add(what, "models", "give all prices in one currency")
+    if budget.max_cost is None:
+        return
+    for model in models:
+        if model.price is None:
+            what = f"max_cost needs the price of every model, and {model.abbr} has none"
+            faults.add(what, model.where, "add price=dict(input=..., output=...); 0 if it costs nothing")
