@@ -34,6 +34,7 @@ from ais_prompt.inferencers import (
     DialogueInferencer,
     InferenceContext,
     Inferencer,
+    Preview,
     RepeatingInferencer,
     RunningConversation,
 )
@@ -47,7 +48,6 @@ from ais_prompt.plan import (
     build_partitioner,
     build_runner,
     check_cluster,
-    check_shots_are_shown,
 )
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import (
@@ -346,7 +346,7 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
     inferencer, sample, shots = dataset.inferencer, question.sample, question.shots
     context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
     found = probe_prompts(TaskSpec(model.spec, dataset.spec), inferencer, context, sample, shots)
-    check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
+    _check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
     if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
         check_media(dataset.prompts, dataset.data.test, shots, kinds)
     if not is_shipped(part_class(inferencer)):
@@ -355,6 +355,32 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
         for request in _first_requests(side, question):
             model.model.check_request(request)
     return found
+
+
+def _check_shots_are_shown(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
+) -> None:
+    """Check that every prompt of a sample changes with its examples.
+
+    Args:
+        inferencer, sample, shots, context: what the prompts are made of.
+        seen: the prompts, with all of these examples.
+
+    Raises:
+        PromptError: a prompt without the examples is the same: they would be lost.
+    """
+    if not shots:
+        return
+    try:
+        bare = inferencer.preview(sample, (), context)
+    except AisPromptError:  # a template of the user's own may need examples
+        return
+    if any(with_shots.prompt == without.prompt for with_shots, without in zip(seen, bare, strict=False)):
+        raise PromptError(
+            "the retriever gives examples, but the prompt is the same without them",
+            fix="write ice_template and prompt_template in one form, both as texts or both as dialogues, with the "
+            "ice_token as an item of its own; or use ZeroRetriever",
+        )
 
 
 def _first_requests(side: _ModelSide, question: _Question) -> Iterable[Request]:

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
         read_spec,
         served_model,
     )
-    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
+    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, fitting_shots, record_of
     from ais_prompt.plan.runner import Runner, ShardWork
-    from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots
     from ais_prompt.plan.stored_run import (
         stored_spec,
         unusable_parts,

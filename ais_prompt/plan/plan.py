@@ -6,6 +6,8 @@ another. Building a part opens no weights, socket or server.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
@@ -16,11 +18,11 @@ from msgspec.structs import replace
 
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
-from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
-from ais_prompt.models import Model
-from ais_prompt.parts import guarded_call, part_class
+from ais_prompt.inferencers import RETRY_HINT, DialogueInferencer, InferenceContext, Inferencer, KeepsShots
+from ais_prompt.models import Model, estimate_tokens
+from ais_prompt.parts import defined_at, guarded_call, part_class
 from ais_prompt.plan.build import (
     Postprocessor,
     build_context,
@@ -34,7 +36,6 @@ from ais_prompt.plan.build import (
     chat_format_of,
     read_dataset,
 )
-from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
@@ -346,7 +347,7 @@ class PlannedDataset:
         try:
             found = self.retriever.retrieve(data.train, data.test)
             if not is_shipped(part_class(self.retriever)):
-                check_shots(found, data, spec.type, self.retriever)
+                _check_shots(found, data, spec.type, self.retriever)
         except AisPromptError as error:
             error.where = error.where or spec.where
             raise
@@ -468,6 +469,58 @@ class PlannedModel:
         except AisPromptError as error:
             error.where = error.where or self.spec.where
             raise
+
+
+def fitting_shots(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> Sequence[Sample]:
+    """Return as many examples as fit into every prompt of a sample; none if it is too long even without.
+
+    The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All
+    prompts of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and
+    not even those if the inferencer measures the whole text (``keeps_all_shots``). The number is found by bisection, so
+    a prompt with k examples is built log2(k) + 1 times at most.
+
+    Args:
+        inferencer: makes the prompts.
+        sample: the question.
+        shots: its examples, all of them.
+        context: the model; if its ``max_seq_len`` is None, all examples fit.
+
+    Raises:
+        AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
+    """
+    limit = context.model.max_seq_len
+    if limit is None or (isinstance(inferencer, KeepsShots) and inferencer.keeps_all_shots):
+        return shots
+
+    def too_long(count: int) -> bool:
+        for view in inferencer.preview(sample, shots[:count], context):
+            tokens = context.model.count_tokens(view.prompt)
+            # Without a tokenizer they are estimated, as OpenCompass does for API models.
+            if (estimate_tokens(view.prompt) if tokens is None else tokens) > limit:
+                return True
+        return False
+
+    if not shots or not too_long(len(shots)):
+        return shots
+    return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
+
+
+def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:
+    """Check that a retriever returns rows of the train split, for each question.
+
+    Raises:
+        PartError: it does not.
+    """
+    found = f"{len(shot_ids)} lists of examples for {len(data.test)} questions"
+    wrong = len(shot_ids) != len(data.test)
+    for row in () if wrong else itertools.chain.from_iterable(shot_ids):
+        if not 0 <= row < len(data.train):
+            found, wrong = f"row {row} of {len(data.train)} train rows", True
+            break
+    if wrong:
+        raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)
 
 
 def record_of(
