@@ -9,7 +9,7 @@ part is imported when it is first asked for (see `ais_prompt.catalog`); a part o
     class MyEvaluator: ...
 
 and is found by name once its module is imported (``custom_imports`` in the config, or the entry point of an installed
-package, see `ais_prompt.parts.plugins`), or at once by its dotted path.
+package, see `ais_prompt.steps`), or at once by its dotted path.
 """
 
 from __future__ import annotations
@@ -33,12 +33,10 @@ from ais_prompt.parts import (
     ends_program,
     exception_line,
     guarded_call,
-    installed_extensions,
-    load_plugins,
     refuse_other_kind,
     users_line,
 )
-from ais_prompt.steps import first_answer
+from ais_prompt.steps import first_answer, installed_extensions, load_plugins
 from ais_prompt.utils import Held, listed, nearest
 
 Part = TypeVar("Part", bound=Callable[..., Any])

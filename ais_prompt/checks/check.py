@@ -24,8 +24,7 @@ from ais_prompt.checks.faults import (
     check_on_answers,
 )
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
-from ais_prompt.checks.scorable import check_scorable
-from ais_prompt.checks.sendable_media import check_media, taken_kinds
+from ais_prompt.checks.usable_rows import check_media, check_scorable, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index

@@ -22,7 +22,7 @@ from ais_prompt.config.folders import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.extension import shipped_configs
 from ais_prompt.parts import place
-from ais_prompt.steps import first_answer, steps
+from ais_prompt.steps import first_answer, plugin_configs, steps
 from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regular, split_sheet
 
 SHIPPED: Final = "ais_prompt"
@@ -317,8 +317,6 @@ def _shipped_folders(kind: Kind) -> list[Path]:
 
 
 def _plugin_folders(kind: Kind) -> list[Path]:
-    from ais_prompt.parts import plugin_configs
-
     return [folder / kind for folder in plugin_configs()]
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ais_prompt.parts.guarded import (
         GuardedPart,
         KeptChecks,
+        RunsPrograms,
         awaiting,
         calling,
         ends_program,
@@ -17,20 +18,11 @@ if TYPE_CHECKING:
         part_error,
         refuse_other_kind,
     )
-    from ais_prompt.parts.isolation import RunsPrograms
     from ais_prompt.parts.places import (
         defined_at,
         last_line_in,
         place,
         users_line,
-    )
-    from ais_prompt.parts.plugins import (
-        EXTENSIONS,
-        find_plugins,
-        installed_entry,
-        installed_extensions,
-        load_plugins,
-        plugin_configs,
     )
     from ais_prompt.parts.protocols import (
         members,

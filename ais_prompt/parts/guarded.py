@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from abc import ABCMeta as OfProtocols
 else:
     OfProtocols = type(Protocol)
+
+
+from typing import Protocol, runtime_checkable
+
 logger = logging.getLogger(__name__)
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
@@ -92,6 +96,17 @@ class KeptChecks(OfProtocols):
 
 _kept: dict[tuple[type, type], bool] = {}
 """Protocol and class → the answer; there are as many as this package has classes."""
+
+
+@runtime_checkable
+class RunsPrograms(Protocol, metaclass=KeptChecks):
+    """An inferencer or evaluator that runs programs which a model wrote.
+
+    Attributes:
+        isolation: how they are kept apart from the machine, as people read it.
+    """
+
+    isolation: str
 
 
 def part_class(part: Any) -> type[Any]:
