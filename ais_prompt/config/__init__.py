@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from ais_prompt.config.dataset_prompts import name_of_prompt
     from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders
     from ais_prompt.config.items import parse_meta_template
-    from ais_prompt.config.key_tables import KeyTable, keys_of
     from ais_prompt.config.keys import (
         CONFIG,
         DATASET,
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
         SUMMARIZER,
         TEMPLATE,
         TURN,
+        KeyTable,
         SummarizerKeys,
+        keys_of,
     )
     from ais_prompt.config.literals import differing_values, literal_values, literals_of, parse_literal
     from ais_prompt.config.load import (

@@ -15,8 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.key_tables import keys_of
-from ais_prompt.config.keys import MESSAGES_FIX, MODEL_KEYS, DatasetKeys, EvaluatorKeys, MessageKeys, ModelKeys
+from ais_prompt.config.keys import MESSAGES_FIX, MODEL_KEYS, DatasetKeys, EvaluatorKeys, MessageKeys, ModelKeys, keys_of
 from ais_prompt.config.locate import Find, expand, replace_paths
 from ais_prompt.config.section import (
     MISSING,

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ais_prompt.config.key_tables import keys_of
-from ais_prompt.config.keys import CONFIG, TABLES
+from ais_prompt.config.keys import CONFIG, TABLES, keys_of
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
 from ais_prompt.errors import ConfigError

@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
 
-from ais_prompt.config.key_tables import ConfigKey, KeyTable, keys_of
-from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES
+from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES, ConfigKey, KeyTable, keys_of
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.parts import key_advice
