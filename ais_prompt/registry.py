@@ -256,11 +256,10 @@ def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError
     advice = foreign.fix if foreign else ""
     if missing and not f"{module_name}.".startswith(f"{missing}."):
         return MissingExtra(f"{path} needs the package {missing!r}", fix=advice or f"pip install {missing}")
-    near = None if advice else nearest(missing, (module.name for module in pkgutil.iter_modules()), 0.8)
-    fix = advice or (
-        f"did you mean {near}{path.removeprefix(missing)}?" if near else "check the spelling, or install it"
-    )
-    return ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix)
+    if not advice:
+        near = nearest(missing, (module.name for module in pkgutil.iter_modules()), 0.8)
+        advice = f"did you mean {near}{path.removeprefix(missing)}?" if near else "check the spelling, or install it"
+    return ConfigError(f"no module {missing!r} for the type {path!r}", fix=advice)
 
 
 MODELS = PartRegistry("models")
