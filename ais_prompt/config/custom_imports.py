@@ -40,7 +40,12 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
     custom = values.get("custom_imports")
     if custom is None:
         return
-    for name in _module_names(custom, where):
+    names = custom.get("imports") if isinstance(custom, Mapping) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        fix = "write custom_imports = dict(imports=['my_parts'])"
+        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, fix=fix)
+    for name in names:
         try:
             importlib.import_module(name)
         except BaseException as error:
@@ -48,15 +53,6 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
                 raise
             if not (custom.get("allow_failed_imports") and isinstance(error, ImportError)):
                 raise _failed_import(name, error, where) from error
-
-
-def _module_names(custom: Any, where: str) -> Sequence[str]:
-    names = custom.get("imports") if isinstance(custom, Mapping) else None
-    names = [names] if isinstance(names, str) else names
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        fix = "write custom_imports = dict(imports=['my_parts'])"
-        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, fix=fix)
-    return names
 
 
 def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:

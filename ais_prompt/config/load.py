@@ -69,16 +69,15 @@ class LoadedConfig(Struct, frozen=True):
 
     def place(self, where: str) -> str:
         """Return a config path with the ``file:line`` where it was written, if that can be found."""
-        return f"{where} ({found})" if (found := self._found(where)) else where
-
-    def _found(self, where: str) -> str | None:
+        file, path_there = self.path, where
         item = re.match(r"\w+\[\d+\]", where)
         if item and item.group() in self.origins:
-            file, path_there = self.origins[item.group()]
-            return find_spot(path_there + where[item.end() :], file, self.tables)
-        # The place of a fault can also be a data file with a line, and that is no config path.
-        is_config_path = not re.search(r"[:/\\]", where)
-        return find_spot(where, self.path, self.tables) if self.path and is_config_path else None
+            file, begin = self.origins[item.group()]
+            path_there = begin + where[item.end() :]
+        elif re.search(r"[:/\\]", where):  # a data file with a line
+            file = None
+        found = find_spot(path_there, file, self.tables) if file else None
+        return f"{where} ({found})" if found else where
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}

@@ -249,13 +249,8 @@ def file_in_tree(module: str, importing: Path) -> Path | None:
     if tree is None or names[: len(tree.inside)] != list(tree.inside):
         return None
     rest = names[len(tree.inside) :]
-    candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in _searched(tree, importing))
+    candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in searched_folders(tree, importing))
     return next((file for file in candidates if file.is_file()), None)
-
-
-def searched_folders(tree: ConfigTree, importing: Path) -> list[str]:
-    """Return the folders in which `file_in_tree` looks, for a message."""
-    return [str(folder) for folder in _searched(tree, importing)]
 
 
 def _match_folder(kind: Kind, name: str, first: str) -> list[Path]:
@@ -330,17 +325,18 @@ def _foreign_folders(kind: Kind) -> list[tuple[str, Path]]:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    return [file for file in _config_files(folder) if _matches(file, folder, pattern)]
+    """Return the configs of a folder whose stem, or path in it without ``.py``, matches a pattern."""
+    return [
+        file
+        for file in _config_files(folder)
+        if fnmatchcase(file.stem, pattern) or fnmatchcase(_relative_name(file, folder), pattern)
+    ]
 
 
 def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
     """Return the configs of a folder; files that begin with an underscore are parts of others."""
     files: Iterable[Path] = folder.rglob("*.py") if deep else folder.glob("*.py")
     return sorted(file for file in files if not file.name.startswith("_"))
-
-
-def _matches(file: Path, folder: Path, pattern: str) -> bool:
-    return fnmatchcase(file.stem, pattern) or fnmatchcase(_relative_name(file, folder), pattern)
 
 
 def _relative_name(file: Path, folder: Path) -> str:
@@ -367,7 +363,8 @@ def _summary(file: Path) -> str:
     return next(iter(docstring.strip().splitlines()), "") if isinstance(docstring, str) else ""
 
 
-def _searched(tree: ConfigTree, importing: Path) -> Iterator[Path]:
+def searched_folders(tree: ConfigTree, importing: Path) -> Iterator[Path]:
+    """Yield the folders in which `file_in_tree` looks."""
     if tree.folder is not None:
         yield tree.folder.joinpath(*tree.inside)
     yield from (folder for folder in importing.resolve().parents if folder.name == "configs")

@@ -201,21 +201,18 @@ def _literal(value: Any, depth: int) -> str:
     if isinstance(value, str):  # most values
         return repr(value)
     if isinstance(value, Mapping):
-        return _dict(value, depth)
+        if all(map(_can_be_keyword, value)):
+            return _bracketed(
+                "dict(", [f"{key}={_literal(item, depth + 1)}" for key, item in value.items()], ")", depth
+            )
+        items = [f"{_literal(key, 0)}: {_literal(item, depth + 1)}" for key, item in value.items()]
+        return _bracketed("{", items, "}", depth)
     if isinstance(value, list | tuple):
         begin, end = ("(", ")") if isinstance(value, tuple) else ("[", "]")
         return _bracketed(begin, [_literal(item, depth + 1) for item in value], end, depth)
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     return repr(value)
-
-
-def _dict(value: Mapping[Any, Any], depth: int) -> str:
-    if all(map(_can_be_keyword, value)):
-        return _bracketed("dict(", [f"{key}={_literal(item, depth + 1)}" for key, item in value.items()], ")", depth)
-    return _bracketed(
-        "{", [f"{_literal(key, 0)}: {_literal(item, depth + 1)}" for key, item in value.items()], "}", depth
-    )
 
 
 @lru_cache(4096)

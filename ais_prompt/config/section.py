@@ -223,12 +223,8 @@ def _as_dict(value: Any, where: str) -> str:
         if isinstance(value, list | tuple):
             return f"remove the comma behind the list; lists are joined with {name} = [*first, *second]"
         if isinstance(value, str):
-            is_model = name == "models"
-            return (
-                f"write dict(type='OpenAIChatModel', model={value!r})"
-                if is_model
-                else f"write dict(path={value!r}, ...)"
-            )
+            named = f"type='OpenAIChatModel', model={value!r}" if name == "models" else f"path={value!r}, ..."
+            return f"write dict({named})"
     if isinstance(value, list) and any(isinstance(one, Mapping) and "content" in one for one in value):
         return "write dict(type='RawPromptTemplate', messages=[...])"
     return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
@@ -242,7 +238,7 @@ def parse_abbr(section: ConfigSection, keys: Sequence[str], last: str = "") -> s
         keys: paths and names from which it is derived.
         last: what it is without any of them.
     """
-    abbr = section.values["abbr"] if "abbr" in section.values else derived_abbr(section.values, keys) or last
+    abbr = section.values["abbr"] if "abbr" in section.values else _derived_abbr(section.values, keys) or last
     if not isinstance(abbr, str):
         return ""  # `ConfigSection.read` notes the wrong type
     if "abbr" not in section.values and not abbr:
@@ -253,7 +249,7 @@ def parse_abbr(section: ConfigSection, keys: Sequence[str], last: str = "") -> s
     return str(abbr)
 
 
-def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
+def _derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the last part of the first key with a path or name, without a data file's ending."""
     for key in keys:
         value = values.get(key)

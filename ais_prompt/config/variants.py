@@ -233,16 +233,14 @@ def _pairs(made: Mapping[Kind, Sequence[_Variant]], combinations: Any) -> list[d
     """Return ``model_dataset_combinations`` in terms of variants; None if every model runs on every dataset."""
     names = {kind: _names(made[kind]) for kind in KINDS}
     found: list[dict[str, Any]] = []
-    if combinations:
-        for one in _listed(combinations):
-            if not isinstance(one, Mapping):
-                return None  # said when it is parsed
-            found.append({**one, **{kind: _spread(_listed(one.get(kind)), names[kind]) for kind in KINDS}})
+    for one in _listed(combinations):
+        if not isinstance(one, Mapping):
+            return None  # said when it is parsed
+        found.append({**one, **{kind: _spread(_listed(one.get(kind)), names[kind]) for kind in KINDS}})
     points = {kind: {one.values["abbr"]: one.point for one in made[kind] if one.point is not None} for kind in KINDS}
     if not (points["models"] and points["datasets"]):
         return found or None
-    every = {kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}
-    found = found or [{kind: every[kind] for kind in KINDS}]
+    found = found or [{kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}]
     return [
         {"models": [model], "datasets": kept}
         for one in found

@@ -159,7 +159,8 @@ def build_inferencer(spec: DatasetSpec) -> Inferencer:
 
 def build_templates(spec: DatasetSpec, inferencer: Inferencer) -> tuple[Template | None, Template | None]:
     """Build the template of an in-context example and that of the question; None for one that is not there."""
-    ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
+    parts = spec.infer.ice_template, spec.infer.prompt_template
+    ice, prompt = (build_part(TEMPLATES, part) if part else None for part in parts)
     if isinstance(inferencer, DialogueInferencer):
         prompt = inferencer.dialogue_template(prompt, spec.reader)
         if ice is not None and prompt is not None and prompt.ice_token is None:
@@ -324,10 +325,6 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
             if compares
             else "take baseline out, or use PairwiseEvaluator",
         )
-
-
-def _template(spec: PartSpec | None) -> Template | None:
-    return build_part(TEMPLATES, spec) if spec else None
 
 
 def _both(config_path: str, elsewhere: str) -> str:

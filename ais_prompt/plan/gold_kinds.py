@@ -142,22 +142,17 @@ def _letter(golds: Golds) -> Scoring | None:
 
 
 def _letters(golds: Golds) -> Scoring | None:
-    return (
-        _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
-        if golds.letters
-        else None
-    )
+    if not golds.letters:
+        return None
+    return _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
 
 
 def _object(golds: Golds) -> Scoring | None:
     values = [parse_text(one) if isinstance(one, str) and _is_json_object(one) else one for one in golds.values]
     known = [value for value in values if isinstance(value, Mapping) and not _texts(value)]
     nested = [value for value in values if isinstance(value, list) and any(isinstance(one, Mapping) for one in value)]
-    return (
-        _scoring("JsonEqualEvaluator", "json_postprocess")
-        if values and len(known) + len(nested) == len(values)
-        else None
-    )
+    are_objects = values and len(known) + len(nested) == len(values)
+    return _scoring("JsonEqualEvaluator", "json_postprocess") if are_objects else None
 
 
 def _is_json_object(text: str) -> bool:
@@ -191,12 +186,9 @@ def labels_of(golds: Golds) -> list[str] | None:
 
 
 def _label(golds: Golds) -> Scoring | None:
-    labels = labels_of(golds)
-    return (
-        None
-        if labels is None
-        else _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
-    )
+    if (labels := labels_of(golds)) is None:
+        return None
+    return _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
 
 
 def _number(golds: Golds) -> Scoring | None:
@@ -238,14 +230,6 @@ def _is_prose(text: str) -> bool:
     return re.search(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}", text) is not None
 
 
-def _text(golds: Golds) -> Scoring | None:
-    return _scoring("ContainsEvaluator") if any(golds.texts) else None
-
-
-def _exact(golds: Golds) -> Scoring | None:
-    return _scoring("AccEvaluator") if any(golds.texts) else None
-
-
 KINDS: Final = (
     GoldKind("letter", "the letter of an option", ("B",), _letter),
     GoldKind("letters", "the letters of several options", ("AC",), _letters, "The correct options are %s."),
@@ -264,10 +248,16 @@ KINDS: Final = (
         "text",
         "a text that is in the model's answer",
         ("Paris", ["Paris", "City of Light"]),
-        _text,
+        lambda golds: _scoring("ContainsEvaluator") if any(golds.texts) else None,
         "Let me think. It is %s.",
     ),
-    GoldKind("exact", "a text that equals the model's answer", ("Paris",), _exact, "%s"),
+    GoldKind(
+        "exact",
+        "a text that equals the model's answer",
+        ("Paris",),
+        lambda golds: _scoring("AccEvaluator") if any(golds.texts) else None,
+        "%s",
+    ),
 )
 """The table; the first kind that fits is guessed, and the last one never."""
 

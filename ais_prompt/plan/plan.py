@@ -146,7 +146,7 @@ class Plan:
 
     def _judge(self, spec: ModelSpec) -> PlannedModel:
         for judge in self._judges:
-            if _configured_alike(judge.spec, spec):
+            if _config_of(judge.spec) == _config_of(spec):
                 return judge
         self._judges.append(PlannedModel(spec))
         return self._judges[-1]
@@ -546,8 +546,6 @@ def record_of(
     return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)
 
 
-def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
-    def shared(spec: ModelSpec) -> tuple[object, ...]:
-        return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
-
-    return shared(one) == shared(other)
+def _config_of(spec: ModelSpec) -> tuple[object, ...]:
+    """Return all that distinguishes a judge."""
+    return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
