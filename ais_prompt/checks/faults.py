@@ -32,6 +32,7 @@ from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleSco
 from ais_prompt.utils import canonical, with_leaves
 
 T = TypeVar("T")
+_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 
 class FaultList(list[AisPromptError]):
@@ -104,7 +105,11 @@ class FaultList(list[AisPromptError]):
         Raises:
             AisPromptError: they are wrong.
         """
-        key = repr((spec.type, _outline(spec.args)))
+        # Of the arguments count keys and dotted names of parts.
+        outline = with_leaves(
+            spec.args, lambda leaf: leaf if isinstance(leaf, str) and _DOTTED_NAME.fullmatch(leaf) else None
+        )
+        key = repr((spec.type, outline))
         if key not in self._checked:
             self._checked[key] = None
             try:
@@ -306,14 +311,6 @@ def _take(
 def _depends_on_text(error: AisPromptError) -> bool:
     cause = error.__cause__
     return not isinstance(error, PartError) or isinstance(cause, _OF_A_TEXT) or "NoneType" in str(cause)
-
-
-_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
-
-
-def _outline(value: Any) -> Any:
-    """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
-    return with_leaves(value, lambda leaf: leaf if isinstance(leaf, str) and _DOTTED_NAME.fullmatch(leaf) else None)
 
 
 def _only_wrong_types(call: Callable[[], Any]) -> None:

@@ -7,7 +7,6 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.config.compose import compose_config, with_summarizer
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
-    from ais_prompt.config.dataset_prompts import name_of_prompt
     from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders
     from ais_prompt.config.items import parse_meta_template
     from ais_prompt.config.keys import (
@@ -79,7 +78,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.config.section import ConfigSection, Faults, SectionForm, all_tables, shown
     from ais_prompt.config.summary import evaluate, parse_summary
-    from ais_prompt.config.variants import keep_variants, read_sweep, with_variants
+    from ais_prompt.config.variants import keep_variants, name_of_prompt, read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:
     __getattr__, __dir__ = offered(__name__)

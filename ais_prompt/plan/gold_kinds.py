@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -148,21 +149,19 @@ def _letters(golds: Golds) -> Scoring | None:
 
 
 def _object(golds: Golds) -> Scoring | None:
-    values = [parse_text(one) if isinstance(one, str) and _is_json_object(one) else one for one in golds.values]
+    values = [_parsed_object(value) for value in golds.values]
     known = [value for value in values if isinstance(value, Mapping) and not _texts(value)]
     nested = [value for value in values if isinstance(value, list) and any(isinstance(one, Mapping) for one in value)]
     are_objects = values and len(known) + len(nested) == len(values)
     return _scoring("JsonEqualEvaluator", "json_postprocess") if are_objects else None
 
 
-def _is_json_object(text: str) -> bool:
-    if not text.strip().startswith(("{", "[{")):
-        return False
-    try:
-        parse_text(text)
-    except ValueError:
-        return False
-    return True
+def _parsed_object(value: Any) -> Any:
+    """Return the object, or the list of objects, that a text is in JSON; any other value as it is."""
+    if isinstance(value, str) and value.strip().startswith(("{", "[{")):
+        with suppress(ValueError):
+            return parse_text(value)
+    return value
 
 
 def labels_of(golds: Golds) -> list[str] | None:
