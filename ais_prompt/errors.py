@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 
@@ -48,7 +49,7 @@ class AisPromptError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors travel between processes; keyword-only arguments need their own way of pickling.
-        return _rebuild, (type(self), self.what, self.where, self.fix), vars(self)
+        return partial(type(self), where=self.where, fix=self.fix), (self.what,), vars(self)
 
     def lines(self) -> list[str]:
         """Return what, where and fix as at most three lines for standard error. The place is in one of them."""
@@ -59,10 +60,6 @@ class AisPromptError(Exception):
         if self.fix:
             lines.append(f"  fix:   {self.fix}")
         return lines
-
-
-def _rebuild(kind: type[AisPromptError], what: str, where: str, fix: str) -> AisPromptError:
-    return kind(what, where=where, fix=fix)
 
 
 class ConfigError(AisPromptError):

@@ -85,19 +85,14 @@ class FaultList(list[AisPromptError]):
         if part is not None:
             if registry is EVALUATORS and is_scoring_function(part, spec.args):
                 given = 2  # the answer and the gold
-            self._check_arguments(part, spec, given)
+            for fault in argument_faults(part, spec.args, spec.where, given=given):
+                self.note(fault, fault.where)
+            if len(self) == before and isinstance(part, ChecksArguments):
+                self.attempt(partial(self._check_once, part.check_arguments, spec), spec.where)
         for name, inner in (nested or {}).items():
             if isinstance(config := spec.args.get(name), Mapping):
                 self._check_nested(inner, config, f"{spec.where}.{name}")
         return len(self) == before
-
-    def _check_arguments(self, part: Callable[..., Any], spec: PartSpec, given: int) -> None:
-        """Check the arguments of a part one by one; if all are well, let the part check them together."""
-        before = len(self)
-        for fault in argument_faults(part, spec.args, spec.where, given=given):
-            self.note(fault, fault.where)
-        if len(self) == before and isinstance(part, ChecksArguments):
-            self.attempt(partial(self._check_once, part.check_arguments, spec), spec.where)
 
     def _check_once(self, check: Callable[..., None], spec: PartSpec) -> None:
         """Check arguments; those that differ only in texts and numbers are checked once.

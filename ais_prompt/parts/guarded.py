@@ -207,7 +207,8 @@ async def awaiting(value: Awaitable[Any], name: str, part: Any, timeout: float |
             raise part_error(error, name, part) from error
 
     task = asyncio.ensure_future(in_own_task())
-    task.add_done_callback(_look_at_end)
+    # Retrieve the exception of a task that nothing may wait for any more; asyncio would log it otherwise.
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
     try:
         await asyncio.wait([task], timeout=timeout)
     except asyncio.CancelledError:  # by the engine; the part may close its connections
@@ -221,12 +222,6 @@ async def awaiting(value: Awaitable[Any], name: str, part: Any, timeout: float |
         return task.result()
     except (asyncio.CancelledError, GeneratorExit) as error:
         raise part_error(error, name, part) from error
-
-
-def _look_at_end(task: asyncio.Task[Any]) -> None:
-    """Retrieve the exception of a task that nothing may wait for any more; asyncio would log it otherwise."""
-    if not task.cancelled():
-        task.exception()
 
 
 def ends_program(error: BaseException) -> bool:

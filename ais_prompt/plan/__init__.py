@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         read_answer,
         read_dataset,
     )
-    from ais_prompt.plan.cluster import Clusters, check_cluster, cluster_of
+    from ais_prompt.plan.cluster import check_cluster, cluster_of, with_clusters
     from ais_prompt.plan.data_file import DataFile, Description, describe_file, describe_rows
     from ais_prompt.plan.gold_kinds import KINDS, GoldKind, Golds
     from ais_prompt.plan.named_config import (

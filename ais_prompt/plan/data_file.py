@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -191,12 +191,10 @@ def describe_rows(
         **({"eval_cfg": scoring} if scoring else {}),
     }
     remarks = (
-        *rows_without_gold(golds, answer, data.path),
-        *answer_in_prompt(data.texts, found, answer),
-        *unnamed_labels(data.texts, labels_of(known) if kind == "label" else None),
-        *other_answers(looked, found),
+        *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
+        *_other_answers(looked, found),
     )
-    return Description(dataset, recognised(found, kind, scoring, data.evaluator), remarks, kind)
+    return Description(dataset, _recognised(found, kind, scoring, data.evaluator), remarks, kind)
 
 
 def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> FileColumns:
@@ -287,7 +285,7 @@ def _letters(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(sorted(found))
 
 
-def recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evaluator: str | None) -> str:
+def _recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evaluator: str | None) -> str:
     """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
     shape = columns.shape
     inputs = [name for name in columns.inputs if name != columns.answer and not (name == "options" and shape.options)]
@@ -313,31 +311,30 @@ def recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evalua
     return f"{asked} → {named}, {about} ({', '.join(dict.fromkeys(scorers))})"
 
 
-def rows_without_gold(golds: Sequence[Any], answer: str | None, path: str) -> list[Note]:
-    """Say how many rows have no gold. The end of a run names them with a command."""
+def _remarks(
+    data: DataFile, columns: FileColumns, answer: str | None, golds: Sequence[Any], labels: Sequence[str] | None
+) -> Iterator[Note]:
+    """Say what else is remarkable about the golds and the prompts of the user.
+
+    Args:
+        data: what is said of the file.
+        columns: what its columns mean.
+        answer: the column of the golds.
+        golds: the gold of each row.
+        labels: where golds are labels.
+    """
     empty = [number for number, gold in enumerate(golds) if not has_gold(gold)]
-    if answer is None or not empty or len(empty) == len(golds):
-        return []
-    first = row_place([path], empty[0])
-    what = f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"
-    return [Note(what, level=logging.INFO)]
-
-
-def answer_in_prompt(prompts: Sequence[str], columns: FileColumns, answer: str | None) -> list[Note]:
-    """Say that the right answer is not sent, where prompts of the user have its column."""
-    if not prompts or answer is None or answer not in columns.inputs:
-        return []
-    where = f"{mark_of(answer)} is always empty in the prompt, take it out of --prompt"
-    return [Note(f"the right answer is never sent: {where}")]
-
-
-def unnamed_labels(prompts: Sequence[str], labels: Sequence[str] | None) -> list[Note]:
-    """Say which labels a prompt of the user does not name."""
-    unnamed = [missing for text in prompts if (missing := [label for label in labels or () if not _names(text, label)])]
-    if not unnamed:
-        return []
-    which = "a" if len(prompts) > 1 else "the"
-    return [Note(f"{which} prompt does not name the labels {listed(unnamed[0])}, so the model has to guess them")]
+    if answer is not None and 0 < len(empty) < len(golds):  # the end of a run names them with a command
+        first = row_place([data.path], empty[0])
+        what = f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"
+        yield Note(what, level=logging.INFO)
+    if data.texts and answer is not None and answer in columns.inputs:
+        where = f"{mark_of(answer)} is always empty in the prompt, take it out of --prompt"
+        yield Note(f"the right answer is never sent: {where}")
+    unnamed = ([label for label in labels or () if not _names(text, label)] for text in data.texts)
+    if missing := next(filter(None, unnamed), None):
+        which = "a" if len(data.texts) > 1 else "the"
+        yield Note(f"{which} prompt does not name the labels {listed(missing)}, so the model has to guess them")
 
 
 def _names(prompt: str, label: str) -> bool:
@@ -346,7 +343,7 @@ def _names(prompt: str, label: str) -> bool:
     return re.search(word, prompt, re.IGNORECASE) is not None
 
 
-def other_answers(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
+def _other_answers(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
     """Name the other columns that may be the answer."""
     source, shape = columns.source, columns.shape
     if source is None or shape.options:

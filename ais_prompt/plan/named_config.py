@@ -118,14 +118,15 @@ def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
 
 def _with_named_values(loaded: LoadedConfig, options: Options) -> LoadedConfig:
     """Return the config with the values that the command line names, before it is translated and parsed."""
+    values, times = loaded.values, options.dataset_num_runs
     if options.answered_by is not None:
-        models = [{"type": "elsewhere", "abbr": options.answered_by}]
-        loaded = replace(loaded, values={**loaded.values, "models": models})
-    if options.dataset_num_runs is not None:
-        loaded = replace(loaded, values=_asked_often(loaded.values, options.dataset_num_runs))
+        values = {**values, "models": [{"type": "elsewhere", "abbr": options.answered_by}]}
+    if times is not None and isinstance(datasets := values.get("datasets"), list | tuple):
+        often = [{**one, "n": times} if isinstance(one, dict) else one for one in datasets]
+        values = {**values, "datasets": often}
     if options.data is None and (options.postprocessor or options.evaluator):
-        loaded = replace(loaded, values=_read_otherwise(loaded.values, options))
-    return loaded
+        values = _read_otherwise(values, options)
+    return replace(loaded, values=values)
 
 
 def _read_otherwise(values: dict[str, Any], options: Options) -> dict[str, Any]:
@@ -136,7 +137,10 @@ def _read_otherwise(values: dict[str, Any], options: Options) -> dict[str, Any]:
         if options.postprocessor == NONE:
             changed.pop("pred_postprocessor", None)
         elif options.postprocessor is not None:
-            changed["pred_postprocessor"] = _in_place_of(scoring.get("pred_postprocessor"), options.postprocessor)
+            part, name = scoring.get("pred_postprocessor"), options.postprocessor
+            args = part if isinstance(part, dict) else {}
+            kept = {key: arg for key, arg in args.items() if accepts(POSTPROCESSORS.get(name), key)}
+            changed["pred_postprocessor"] = {**kept, "type": name}
         if options.evaluator is not None:
             part = {"type": options.evaluator.removeprefix(ADDED)}
             adds = options.evaluator.startswith(ADDED) and "evaluator" in scoring
@@ -151,11 +155,6 @@ def _with_evaluator(given: Any, part: dict[str, Any]) -> Any:
     if isinstance(given, Mapping) and "type" not in given:
         return {**given, part["type"].rpartition(".")[2]: part}
     return [*(given if isinstance(given, list | tuple) else [given]), part]
-
-
-def _in_place_of(part: Any, name: str) -> dict[str, Any]:
-    args = part if isinstance(part, dict) else {}
-    return {**{key: arg for key, arg in args.items() if accepts(POSTPROCESSORS.get(name), key)}, "type": name}
 
 
 def _with_named_options(spec: RunSpec, options: Options) -> RunSpec:
@@ -267,14 +266,6 @@ def _with_named_lists(options: Options) -> Options:
     if _dataset_lists(loaded) or {"models", "datasets"} & loaded.values.keys() == {"datasets"}:
         return dataclasses.replace(options, config=None, datasets=(str(path),))
     return options
-
-
-def _asked_often(values: dict[str, Any], times: int) -> dict[str, Any]:
-    """Return the config with ``n`` of every dataset set."""
-    datasets = values.get("datasets")
-    if not isinstance(datasets, list | tuple):
-        return values
-    return {**values, "datasets": [{**one, "n": times} if isinstance(one, dict) else one for one in datasets]}
 
 
 def _described(options: Options) -> dict[str, Any] | None:
