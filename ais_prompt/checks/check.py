@@ -331,7 +331,7 @@ def _try_prompts(side: _ModelSide, question: _Question) -> list[PromptWarning]:
         AisPromptError: as `_probed`.
     """
     found = _probed(side, question)
-    of_prompts = [warning for probe in found for warning in prompt_warnings(probe)]
+    of_prompts = chain.from_iterable(map(prompt_warnings, found))
     return [*of_prompts, *label_warnings(found), *_unsent_stops(side, question), *_equal_repeats(side, question)]
 
 
@@ -390,38 +390,32 @@ def _first_requests(side: _ModelSide, question: _Question) -> Iterable[Request]:
     return RunningConversation(conversation, lambda _: None).open_requests()
 
 
-def _unsent_stops(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+def _unsent_stops(side: _ModelSide, question: _Question) -> Iterator[PromptWarning]:
     """Warn of stop texts that are more than the server takes."""
     model = side.planned.model
     if not isinstance(model, LimitsStops) or model.most_stops is None:
-        return []
+        return
     requests = _first_requests(side, question)
-    decodings = [one.decoding for one in requests if isinstance(one.decoding, Decoding)]
-    if not (unsent := decodings[0].stop[model.most_stops :] if decodings else ()):
-        return []
-    what = f"the server is sent {model.most_stops} stop texts, the most that the API takes; answers are cut here at the"
-    return [
-        PromptWarning(
-            f"{what} others, {listed(map(repr, unsent))}, after more tokens than necessary",
+    stops = next((one.decoding.stop for one in requests if isinstance(one.decoding, Decoding)), ())
+    if unsent := stops[model.most_stops :]:
+        yield PromptWarning(
+            f"the server is sent {model.most_stops} stop texts, the most that the API takes; answers are cut here at "
+            f"the others, {listed(map(repr, unsent))}, after more tokens than necessary",
             question.planned.spec.infer.inferencer.where,
             "put the stop texts that end most answers first, or remove some",
         )
-    ]
 
 
-def _equal_repeats(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+def _equal_repeats(side: _ModelSide, question: _Question) -> Iterator[PromptWarning]:
     """Warn of several answers to each prompt that will all be equal, because the model decodes greedily."""
     model, inferencer = side.planned.model, question.planned.inferencer
     n = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
-    if n == 1 or isinstance(model, ScriptedModel) or model.decoding(None, ()).temperature != 0:
-        return []
-    return [
-        PromptWarning(
+    if n > 1 and not isinstance(model, ScriptedModel) and model.decoding(None, ()).temperature == 0:
+        yield PromptWarning(
             f"all {n} answers to a question will be equal: n={n}, and the temperature of {side.planned.spec.abbr} is 0",
             question.planned.spec.infer.inferencer.where,
             "set a temperature of the model, generation_kwargs=dict(temperature=0.8), or n=1",
         )
-    ]
 
 
 def _doubts(dataset: PlannedDataset) -> Iterator[PromptWarning]:
@@ -442,17 +436,15 @@ def _doubts(dataset: PlannedDataset) -> Iterator[PromptWarning]:
             yield PromptWarning(doubt[0], part.where, doubt[1])
 
 
-def _ignored_examples(question: _Question) -> list[PromptWarning]:
+def _ignored_examples(question: _Question) -> Iterator[PromptWarning]:
     """Warn of an ``ice_template`` where the dialogue template has no place for examples."""
     infer = question.planned.spec.infer
     if infer.ice_template is None or not isinstance(question.planned.inferencer, DialogueInferencer):
-        return []
-    if question.planned.prompts.prompt_template.ice_token is not None:
-        return []
-    what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
-    return [
-        PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
-    ]
+        return
+    if question.planned.prompts.prompt_template.ice_token is None:
+        what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
+        fix = "remove ice_template, and the retriever that chooses examples"
+        yield PromptWarning(what, infer.ice_template.where, fix)
 
 
 def _search(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -90,13 +90,9 @@ def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
         return []
     if any(probe.seen.prompt != probes[0].seen.prompt for probe in probes):
         return []
-    return [
-        PromptWarning(
-            f"all {len(probes)} labels have the same prompt, so the first label always wins",
-            probes[0].template,
-            label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}"),
-        )
-    ]
+    what = f"all {len(probes)} labels have the same prompt, so the first label always wins"
+    fix = label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}")
+    return [PromptWarning(what, probes[0].template, fix)]
 
 
 def shows_gold(probe: PromptProbe) -> bool:
