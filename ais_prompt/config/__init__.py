@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         SummarizerKeys,
         keys_of,
     )
-    from ais_prompt.config.literals import differing_values, literal_values, literals_of, parse_literal
+    from ais_prompt.config.literals import differing_values, evaluate, literal_values, literals_of, parse_literal
     from ais_prompt.config.load import (
         LoadedConfig,
         Note,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         refuse_lone_options,
     )
     from ais_prompt.config.overrides import apply_overrides
-    from ais_prompt.config.parse import parse_run
+    from ais_prompt.config.parse import parse_run, parse_summary
     from ais_prompt.config.redact import (
         hidden_again,
         redacted,
@@ -77,7 +77,6 @@ if TYPE_CHECKING:
         shown_command,
     )
     from ais_prompt.config.section import ConfigSection, Faults, SectionForm, all_tables, shown
-    from ais_prompt.config.summary import evaluate, parse_summary
     from ais_prompt.config.variants import keep_variants, name_of_prompt, read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:

@@ -1,10 +1,11 @@
-"""Literals of Python in configs: read them, and say what differs between two configs that are made of them."""
+"""Literals and expressions of Python in configs: read them without running code; say what differs in two configs."""
 
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -18,6 +19,15 @@ _PLACES: Final = ("work_dir", "run_name", "paths_relative_to")
 _LONGEST: Final = 40
 """Characters of a value."""
 _ABSENT: Final = object()
+_OPERATORS: Final[dict[type, Callable[..., float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_FUNCTIONS: Final[dict[str, Callable[..., float]]] = {"min": min, "max": max, "abs": abs}
 
 
 def parse_literal(text: str) -> Any:
@@ -102,6 +112,35 @@ def _value(node: ast.expr) -> Any:
         case ast.Tuple(items):
             return tuple(map(_value, items))
     return ast.literal_eval(node)
+
+
+def evaluate(expression: str, x: float) -> float:
+    """Return the value of an expression of numbers, ``x``, ``+ - * /``, ``min``, ``max`` and ``abs``.
+
+    Raises:
+        ValueError: it is anything else, or divides by zero.
+    """
+    try:
+        return float(_computed(ast.parse(expression.strip(), mode="eval").body, x))
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{expression!r} is not an expression of x") from error
+    except (ZeroDivisionError, OverflowError, TypeError) as error:
+        raise ValueError(f"{expression!r} has no value for x = {x}: {error}") from error
+
+
+def _computed(node: ast.expr, x: float) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return number
+        case ast.Name(id="x"):
+            return x
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_computed(left, x), _computed(right, x))
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_computed(operand, x))
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
+            return _FUNCTIONS[name](*(_computed(argument, x) for argument in args))
+    raise ValueError(f"{ast.unparse(node)!r} cannot be in an expression of x")
 
 
 def differing_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -161,7 +161,9 @@ def plain_value(value: Any, where: str, *, holds: bool = False) -> Any:
     if type(value) in _PLAIN or isinstance(value, Held):
         return value
     if type(value) is int:
-        return _shown_int(value, where)
+        if value.bit_length() > _MOST_BITS:
+            raise ConfigError("an integer has more than 1,200 digits", where=where, fix="give a smaller number")
+        return value
     if isinstance(value, dict):
         return {
             _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, f"{where}.{key}", holds=holds)
@@ -268,17 +270,9 @@ def _refused_import(error: BaseException) -> ConfigError | None:
     return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, fix=fix)
 
 
-def _shown_int(value: int, where: str) -> int:
-    if value.bit_length() > _MOST_BITS:
-        raise ConfigError("an integer has more than 1,200 digits", where=where, fix="give a smaller number")
-    return value
-
-
 def _plain_key(key: Any, where: str) -> Any:
-    if type(key) in _PLAIN:
-        return key
-    if type(key) is int:
-        return _shown_int(key, where)
+    if type(key) in _PLAIN or type(key) is int:
+        return plain_value(key, where)
     raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
 
 
