@@ -6,8 +6,6 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.config.compose import compose_config, with_summarizer
-    from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
-    from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders
     from ais_prompt.config.items import parse_meta_template
     from ais_prompt.config.keys import (
         CONFIG,
@@ -77,6 +75,13 @@ if TYPE_CHECKING:
         shown_command,
     )
     from ais_prompt.config.section import ConfigSection, Faults, SectionForm, all_tables, shown
+    from ais_prompt.config.surroundings import (
+        CONFIG_FOLDERS,
+        SearchFolders,
+        Surroundings,
+        import_custom_modules,
+        make_importable,
+    )
     from ais_prompt.config.variants import keep_variants, name_of_prompt, read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:

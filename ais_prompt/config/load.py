@@ -15,13 +15,13 @@ from msgspec import Struct, field
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style, read_syntax
-from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.literals import literals_of
 from ais_prompt.config.locate import expand, missing_config
 from ais_prompt.config.mmengine_gaps import patched_mmengine
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.redact import register_secrets
+from ais_prompt.config.surroundings import import_custom_modules, make_importable
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
 from ais_prompt.mmengine_import import Config

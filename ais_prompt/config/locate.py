@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ais_prompt.catalog import MODEL_STARTS
-from ais_prompt.config.folders import CONFIG_FOLDERS
+from ais_prompt.config.surroundings import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.extension import shipped_configs
 from ais_prompt.parts import place
