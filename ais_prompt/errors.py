@@ -21,7 +21,8 @@ AisPromptError                 what happened, where, how to fix it, exit code
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -111,6 +112,16 @@ class ConfigFaults(ConfigError):
                 kind = (item[1] if item else "places").removesuffix("s")
                 lines.append(f"  and in {len(others):,} more {kind}{'s' if others[1:] else ''}")
         return [*lines, self.what]
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Give errors of the body that have no place this place."""
+    try:
+        yield
+    except AisPromptError as error:
+        error.where = error.where or where
+        raise
 
 
 def raise_all(faults: Iterable[AisPromptError]) -> None:

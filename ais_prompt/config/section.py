@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -345,8 +344,7 @@ def _form(home: str) -> SectionForm:
 
 def _at(values: Mapping[str, Any], path: str) -> Any:
     """Return the value at a dotted path; None if there is none."""
-
-    def inside(value: Any, key: str) -> Any:
-        return value.get(key) if isinstance(value, Mapping) else None
-
-    return reduce(inside, path.split("."), values)
+    value: Any = values
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

@@ -100,9 +100,8 @@ def _flat(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mappin
 def _with_gold(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> FileColumns:
     """Find the column of the gold: the one in the file, or ``answer``, which the shape makes."""
     source = shape.answer
-    replies = shape.messages is not None and source is None
     if source is None:
-        is_made = replies or shape.right is not None or shape.gold == "marked"
+        is_made = shape.messages is not None or shape.right is not None or shape.gold == "marked"
         return FileColumns(shape, "answer" if is_made else None, None)
     if shape.options or shape.parsed or source not in rows[0]:  # a path leads into a column
         return FileColumns(shape, "answer", source)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import PartError, located
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
 from ais_prompt.inferencers import RETRY_HINT, DialogueInferencer, InferenceContext, Inferencer, KeepsShots
 from ais_prompt.models import Model, estimate_tokens
@@ -344,13 +344,10 @@ class PlannedDataset:
             AisPromptError: the retriever failed, or gives rows that do not exist.
         """
         data, spec = self.data, self.spec.infer.retriever
-        try:
+        with located(spec.where):
             found = self.retriever.retrieve(data.train, data.test)
             if not is_shipped(part_class(self.retriever)):
                 _check_shots(found, data, spec.type, self.retriever)
-        except AisPromptError as error:
-            error.where = error.where or spec.where
-            raise
         return found
 
     @built_once
@@ -464,11 +461,8 @@ class PlannedModel:
         Raises:
             AisPromptError: it surely cannot; ``where`` names the model in the config.
         """
-        try:
+        with located(self.spec.where):
             self.model.preflight()
-        except AisPromptError as error:
-            error.where = error.where or self.spec.where
-            raise
 
 
 def fitting_shots(
