@@ -133,7 +133,8 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, first
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=_meant(kind, name, known))
     if len(found) > 1 and notes is not None:
-        used, *others = (_below_kind(file, kind) for file in found)
+        folders = [folder for _, folder in _named_folders(kind)]
+        used, *others = (_relative_name(file, next(filter(file.is_relative_to, folders))) for file in found)
         notes.append(f"{name!r} is {used}; to use another, name it: {listed(others)}")
     return found[0]
 
@@ -343,11 +344,6 @@ def _relative_name(file: Path, folder: Path) -> str:
     return file.relative_to(folder).with_suffix("").as_posix()
 
 
-def _below_kind(file: Path, kind: Kind) -> str:
-    folder = next(one for _, one in _named_folders(kind) if file.is_relative_to(one))
-    return _relative_name(file, folder)
-
-
 def _summary(file: Path) -> str:
     """Return the first line of the docstring; empty if there is none, or the file cannot be read."""
     layout = tokenize.COMMENT, tokenize.NL
@@ -403,8 +399,10 @@ def replace_paths(args: Mapping[str, Any], find: Find) -> dict[str, Any]:
     for key in PATH_KEYS:
         if isinstance(path := args.get(key), str):
             replaced[key] = _found(path, find)
-    if "data_files" in args and not _is_folder(replaced.get("path")):
-        replaced["data_files"] = _found(args["data_files"], find)
+    if "data_files" in args:
+        path = replaced.get("path")
+        if not (isinstance(path, str) and _exists(Path(path)) and Path(path).is_dir()):
+            replaced["data_files"] = _found(args["data_files"], find)
     return replaced
 
 
@@ -426,10 +424,6 @@ def expand(path: str) -> Path:
         return Path(path).expanduser()
     except RuntimeError:
         return Path(path)
-
-
-def _is_folder(path: Any) -> bool:
-    return isinstance(path, str) and _exists(Path(path)) and Path(path).is_dir()
 
 
 def _exists(path: Path) -> bool:

@@ -285,11 +285,9 @@ def _weights(keys: GroupKeys, entries: Sequence[SummaryEntry], faults: Faults) -
 
 def _weighs_each(weights: Mapping[Any, Any], entries: Sequence[SummaryEntry]) -> bool:
     """Return whether every entry has a weight, by its name or key, nothing else has one, and not all are 0."""
-    if not all(map(_is_weight, weights.values())) or not any(weights.values()):
-        return False
+    for weight in weights.values():
+        if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight >= 0:
+            return False
     named = [{entry.name, entry.key} for entry in entries]
-    return all(not names.isdisjoint(weights) for names in named) and set(weights) <= set().union(*named)
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    has_all = all(not names.isdisjoint(weights) for names in named) and set(weights) <= set().union(*named)
+    return has_all and any(weights.values())

@@ -53,6 +53,7 @@ _CODE: Final = late(r"[-+]?0\d+")
 _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
+_PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _LETTER: Final = late(r"\W*([A-J])\W*")
 
 
@@ -221,12 +222,8 @@ def _formula(golds: Golds) -> Scoring | None:
     if all(last_boxed(one) for [one] in texts):
         return _scoring("MATHVerifyEvaluator", "math_postprocess_v2", "math_postprocess_v2")
     short = all(len(one) <= 200 and "\n" not in one for [one] in texts)
-    written = short and any(_FORMULA.search(one) for [one] in texts) and not any(_is_prose(one) for [one] in texts)
+    written = short and any(_FORMULA.search(one) for [one] in texts) and not any(_PROSE.search(one) for [one] in texts)
     return _scoring("MATHVerifyEvaluator", "math_postprocess_v2") if written else None
-
-
-def _is_prose(text: str) -> bool:
-    return re.search(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}", text) is not None
 
 
 KINDS: Final = (
