@@ -6,6 +6,7 @@ Then build one prompt for each model and dataset, and look for what a user would
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -122,20 +123,19 @@ def _try_questions(
     Returns:
         The warnings, and the questions that can be asked.
     """
-    refused: dict[str, list[tuple[_ModelSide, AisPromptError]]] = {}
+    refused: dict[str, list[tuple[_ModelSide, AisPromptError]]] = defaultdict(list)
     warnings: list[PromptWarning] = []
     for model, question in product(models, questions):
+        where = question.planned.spec.where
         try:
             warnings += _try_prompts(model, question)
-        except (DataError, PromptError) as error:
-            if (other := _another(model, question)) is None:
-                refused.setdefault(question.planned.spec.where, []).append((model, error))
+        except AisPromptError as error:
+            other = _another(model, question) if isinstance(error, DataError | PromptError) else None
+            if other is None:
+                refused[where].append((model, error))
             else:
                 what = f"row {question.sample.index} cannot be asked, and fails: {error.what}"
-                warnings.append(PromptWarning(what, question.planned.spec.where, error.fix))
-                warnings += _try_prompts(model, other)
-        except AisPromptError as error:
-            refused.setdefault(question.planned.spec.where, []).append((model, error))
+                warnings += [PromptWarning(what, where, error.fix), *_try_prompts(model, other)]
     sound = [question for question in questions if question.planned.spec.where not in refused]
     for question in questions:
         scorings = question.planned.scorings

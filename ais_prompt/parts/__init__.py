@@ -14,19 +14,17 @@ if TYPE_CHECKING:
         ends_program,
         exception_line,
         guarded_call,
+        members,
         part_class,
         part_error,
         refuse_other_kind,
+        type_words,
     )
     from ais_prompt.parts.places import (
         defined_at,
         last_line_in,
         place,
         users_line,
-    )
-    from ais_prompt.parts.protocols import (
-        members,
-        type_words,
     )
     from ais_prompt.parts.synonyms import (
         PYTHON,
