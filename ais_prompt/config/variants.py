@@ -271,20 +271,17 @@ def _pairs(made: Mapping[Kind, Sequence[_Variant]], combinations: Any) -> list[d
     if not (points["models"] and points["datasets"]):
         return found or None
     found = found or [{kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}]
-    return [
-        {"models": [model], "datasets": kept}
-        for one in found
-        for model in map(_name_in, one["models"])
-        if (
-            kept := [
-                dataset
-                for dataset in map(_name_in, one["datasets"])
-                if points["models"].get(model) is None
-                or points["datasets"].get(dataset) is None
-                or points["models"][model] == points["datasets"][dataset]
+    pairs = []
+    for one in found:
+        for model in map(_name_in, one["models"]):
+            point = points["models"].get(model)
+            kept = [
+                name
+                for name in map(_name_in, one["datasets"])
+                if point is None or points["datasets"].get(name, point) == point
             ]
-        )
-    ]
+            pairs += [{"models": [model], "datasets": kept}] if kept else []
+    return pairs
 
 
 def _name_in(item: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Parts that users bring: found in installed packages, called with a check of what they return."""
+"""Parts that users bring: called with a check of what they return, and what is meant by names from other programs."""
 
 from typing import TYPE_CHECKING
 
