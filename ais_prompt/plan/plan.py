@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
-from typing import Any, Final, Generic, Self, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -39,7 +39,7 @@ from ais_prompt.plan.build import (
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -251,6 +251,8 @@ class PlannedDataset:
         spec: DatasetSpec,
         judge_of: Callable[[ModelSpec], PlannedModel] | None = None,
         data: Dataset | None = None,
+        *,
+        questions: PlannedDataset | None = None,
     ) -> None:
         """Plan a dataset.
 
@@ -258,12 +260,15 @@ class PlannedDataset:
             spec: what the config says.
             judge_of: plans a judge of its answers; None lets it have judges of its own.
             data: the questions, where they are not those that the config names.
+            questions: the dataset that has the questions, for a further evaluator.
         """
         self.spec = spec
         judge = spec.eval.judge
         self.judges = tuple(map(judge_of or PlannedModel, judge.models if judge else ()))
-        self.further = tuple(_SameQuestions(self, one, judge_of) for one in spec.eval.further)
+        further = (replace(spec, eval=scoring) for scoring in spec.eval.further)
+        self.further = tuple(PlannedDataset(one, judge_of, questions=self) for one in further)
         self.lock = RLock()
+        self._questions = questions
         if data is not None:
             PlannedDataset.data.keep(self, data)
 
@@ -275,7 +280,7 @@ class PlannedDataset:
     @built_once
     def data(self) -> Dataset:
         """The rows, cut to their ranges."""
-        return read_dataset(self.spec)
+        return read_dataset(self.spec) if self._questions is None else self._questions.data
 
     @property
     def size(self) -> int | None:
@@ -377,14 +382,13 @@ class PlannedDataset:
         if not any(judge in judges for scoring in self.scorings for judge in scoring.judges):
             return self
         self.release()
-        other = self._copy(judges)
-        other.further = tuple(one.of_questions(other, judges) for one in self.further)
-        return other
-
-    def _copy(self, judges: Mapping[PlannedModel, PlannedModel]) -> Self:
-        other = copy(self)
-        other.lock = RLock()
-        other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
+        other, *further = map(copy, self.scorings)
+        for one in (other, *further):
+            one.lock = RLock()
+            one.judges = tuple(judges.get(judge, judge) for judge in one.judges)
+        for one in further:
+            one._questions = other
+        other.further = tuple(further)
         return other
 
     def release(self) -> None:
@@ -393,33 +397,6 @@ class PlannedDataset:
             PlannedDataset.data.forget(one)
             PlannedDataset.shot_ids.forget(one)
             PlannedDataset.train_row.forget(one)
-
-
-class _SameQuestions(PlannedDataset):
-    """The questions of a dataset with a further evaluator.
-
-    Args:
-        questions: the dataset.
-        scoring: the evaluator, with what it needs.
-        judge_of: as for `PlannedDataset`.
-    """
-
-    def __init__(
-        self, questions: PlannedDataset, scoring: EvalSpec, judge_of: Callable[[ModelSpec], PlannedModel] | None
-    ) -> None:
-        super().__init__(replace(questions.spec, eval=scoring), judge_of)
-        self._questions = questions
-
-    @built_once
-    def data(self) -> Dataset:
-        """The rows of the dataset."""
-        return self._questions.data
-
-    def of_questions(self, questions: PlannedDataset, judges: Mapping[PlannedModel, PlannedModel]) -> _SameQuestions:
-        """Return the same evaluator of other questions, with other judges: earlier → new."""
-        other = self._copy(judges)
-        other._questions = questions
-        return other
 
 
 class PlannedModel:
