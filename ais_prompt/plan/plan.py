@@ -124,14 +124,16 @@ class Plan:
         return some
 
     def with_models(self, models: Mapping[PlannedModel, Model]) -> Plan:
-        """Return the same plan with other objects for some of its models and judges."""
+        """Return the same plan with other objects for some of its models and judges. This one forgets its rows."""
         other = copy(self)
         planned = {one: PlannedModel(one.spec, model) for one, model in models.items()}
         other.models = tuple(planned.get(one, one) for one in self.models)
         other._judges = [planned.get(one, one) for one in self._judges]
         datasets = {one: one.with_judges(planned) for one in self.datasets}
         other.datasets = tuple(datasets.values())
-        other.tasks = tuple(task.of_parts(planned, datasets) for task in self.tasks)
+        for task in self.tasks:
+            task.release()
+        other.tasks = tuple(Task(planned.get(one._model, one._model), datasets[one.dataset]) for one in self.tasks)
         return other
 
     @property
@@ -164,13 +166,6 @@ class Task:
         self.dataset = dataset
         self.lock = RLock()
         self._model = model
-
-    def of_parts(
-        self, models: Mapping[PlannedModel, PlannedModel], datasets: Mapping[PlannedDataset, PlannedDataset]
-    ) -> Task:
-        """Return the same task with another model and dataset: earlier → new. This one forgets its rows."""
-        self.release()
-        return Task(models.get(self._model, self._model), datasets.get(self.dataset, self.dataset))
 
     @classmethod
     def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
