@@ -258,22 +258,6 @@ KINDS: Final = (
 """The table; the first kind that fits is guessed, and the last one never."""
 
 
-class Misfit(Struct, frozen=True):
-    """What a scorer makes of golds that it should read.
-
-    Attributes:
-        answer: what the model would have said.
-        gold: the gold of the row.
-        value: what it got; None if the evaluator refused the gold.
-        why: the words of the error, if one was raised.
-    """
-
-    answer: str
-    gold: str
-    value: float | None
-    why: str = ""
-
-
 def guess(golds: Golds) -> tuple[GoldKind, Scoring] | None:
     """Return what golds are, and what scores them: the first kind whose scorer reads them; None without one.
 
@@ -282,7 +266,7 @@ def guess(golds: Golds) -> tuple[GoldKind, Scoring] | None:
     """
     for kind in KINDS[:-1]:
         scoring = kind.scoring(golds)
-        if scoring is not None and (kind.name == "text" or misfit(scoring, golds, kind.sentence) is None):
+        if scoring is not None and (kind.name == "text" or fits(scoring, golds, kind.sentence)):
             return kind, scoring
     return None
 
@@ -309,11 +293,8 @@ def as_kind(name: Kind, golds: Golds) -> tuple[GoldKind, Scoring]:
     return kind, kind.scoring(golds) or plain[name]
 
 
-def misfit(scoring: Scoring, golds: Golds, sentence: str) -> Misfit | None:
-    """Try a scorer on golds: each alone and in a sentence must be right, and that of another row wrong.
-
-    Returns:
-        The first answer that is scored wrongly; None if there is none.
+def fits(scoring: Scoring, golds: Golds, sentence: str) -> bool:
+    """Return whether a scorer reads golds: each alone and in a sentence must be right, and that of another row wrong.
 
     Raises:
         MissingExtra: a package that it needs is not installed.
@@ -335,12 +316,12 @@ def misfit(scoring: Scoring, golds: Golds, sentence: str) -> Misfit | None:
                 extracted = extract(answer)
                 found = 0.0 if extracted is None else evaluator.score(extracted, right)[evaluator.metrics[0]]
                 if found != value:
-                    return Misfit(answer, text, found)
+                    return False
     except MissingExtra:
         raise
-    except AisPromptError as error:
-        return Misfit("", str(golds.values[0]), None, error.what)
-    return None
+    except AisPromptError:
+        return False
+    return True
 
 
 def _reader(part: Mapping[str, Any] | None) -> Callable[[Any], Any]:
