@@ -13,8 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.config.locate import file_in_tree, searched_folders, tree_of
-from ais_prompt.config.mmengine_gaps import installed_path
+from ais_prompt.config.locate import file_in_tree, installed_path, searched_folders, tree_of
 from ais_prompt.errors import ConfigError
 from ais_prompt.parts import place
 from ais_prompt.utils import advice, read_regular

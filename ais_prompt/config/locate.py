@@ -8,6 +8,7 @@ read here, so `aisprompt list` needs neither mmengine nor any config to run.
 from __future__ import annotations
 
 import ast
+import importlib.util
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -252,6 +253,32 @@ def file_in_tree(module: str, importing: Path) -> Path | None:
     rest = names[len(tree.inside) :]
     candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in searched_folders(tree, importing))
     return next((file for file in candidates if file.is_file()), None)
+
+
+def installed_path(package: str) -> str:
+    """Return the folder in which the configs of a package are looked up.
+
+    ``configs`` is the folder of that name in the working directory, or else the shipped one;
+    ``ais_prompt.configs`` is always the shipped one.
+
+    Raises:
+        ConfigError: no such package.
+    """
+    if package == "ais_prompt":
+        return str(shipped_root().parent)
+    if package == "configs":
+        own = Path.cwd() / "configs"
+        return str(own if own.is_dir() else shipped_root())
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigError(
+            f"there is no package {package!r} to read a base config from",
+            fix="name the file relative to this one: `from .name import ...` or `from ..folder.name import ...`",
+        )
+    return str(next(iter(spec.submodule_search_locations)))
 
 
 def _match_folder(kind: Kind, name: str, first: str) -> list[Path]:
