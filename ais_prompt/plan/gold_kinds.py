@@ -75,7 +75,7 @@ class Golds(Struct, frozen=True, dict=True):
     @cached_property
     def texts(self) -> list[list[str]]:
         """The right answers of each row as texts; empty for an object of another form. Each kind looks at them."""
-        return [_texts(value) for value in self.values]
+        return [_texts(value) or [] for value in self.values]
 
 
 class GoldKind(Struct, frozen=True):
@@ -98,23 +98,19 @@ class GoldKind(Struct, frozen=True):
 
 def has_gold(value: Any) -> bool:
     """Return whether a row has a gold: an empty list, or one of empty answers, is none."""
+    return _texts(value) != []
+
+
+def _texts(value: Any) -> list[str] | None:
+    """Return the right answers of a gold as texts; None for an object of another form."""
+    if isinstance(value, bool):
+        return [str(value).lower()]
     try:
-        return bool(_each(value))
+        return golds_of(value)
     except MissingGoldError:
-        return False
-    except AisPromptError:  # an object of another form
-        return True
-
-
-def _texts(value: Any) -> list[str]:
-    try:
-        return [str(one).lower() if isinstance(one, bool) else str(one) for one in _each(value)]
-    except AisPromptError:
         return []
-
-
-def _each(value: Any) -> Sequence[Any]:
-    return [value] if isinstance(value, bool) else golds_of(value)
+    except AisPromptError:
+        return None
 
 
 def _scoring(evaluator: str, extract: str | None = None, of_gold: str | None = None, **args: Any) -> Scoring:
@@ -342,7 +338,7 @@ def _tried(values: Sequence[Any]) -> list[Any]:
 
 def _differ(one: Any, other: Any) -> bool:
     """Return whether no right answer of a row is part of one of another row."""
-    first, second = ({same_label(text) for text in _texts(value)} for value in (one, other))
+    first, second = ({same_label(text) for text in _texts(value) or ()} for value in (one, other))
     return not any(a in b or b in a for a in first for b in second)
 
 

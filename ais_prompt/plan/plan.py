@@ -187,7 +187,7 @@ class Task:
         """``model/dataset``, as progress and errors show it."""
         return self.spec.name
 
-    @property
+    @built_once
     def model(self) -> Model:
         """The model, not loaded yet."""
         return self._model.model
@@ -197,7 +197,7 @@ class Task:
         """The rows of the dataset."""
         return self.dataset.data
 
-    @property
+    @built_once
     def inferencer(self) -> Inferencer:
         """What is asked of a sample."""
         return self.dataset.inferencer
