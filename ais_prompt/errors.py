@@ -21,7 +21,9 @@ AisPromptError                 what happened, where, how to fix it, exit code
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 
@@ -48,7 +50,7 @@ class AisPromptError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors travel between processes; keyword-only arguments need their own way of pickling.
-        return _rebuild, (type(self), self.what, self.where, self.fix), vars(self)
+        return partial(type(self), where=self.where, fix=self.fix), (self.what,), vars(self)
 
     def lines(self) -> list[str]:
         """Return what, where and fix as at most three lines for standard error. The place is in one of them."""
@@ -59,10 +61,6 @@ class AisPromptError(Exception):
         if self.fix:
             lines.append(f"  fix:   {self.fix}")
         return lines
-
-
-def _rebuild(kind: type[AisPromptError], what: str, where: str, fix: str) -> AisPromptError:
-    return kind(what, where=where, fix=fix)
 
 
 class ConfigError(AisPromptError):
@@ -114,6 +112,16 @@ class ConfigFaults(ConfigError):
                 kind = (item[1] if item else "places").removesuffix("s")
                 lines.append(f"  and in {len(others):,} more {kind}{'s' if others[1:] else ''}")
         return [*lines, self.what]
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Give errors of the body that have no place this place."""
+    try:
+        yield
+    except AisPromptError as error:
+        error.where = error.where or where
+        raise
 
 
 def raise_all(faults: Iterable[AisPromptError]) -> None:

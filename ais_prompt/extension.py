@@ -189,11 +189,6 @@ class ModeEntry(NamedTuple):
     metrics: str
     task: str = ""
 
-    def at(self, package: str) -> ModeEntry:
-        """Return the same with the full names of modules, see `Extension.at`."""
-        homes = {name: f"{package}.{getattr(self, name)}" for name in ("options", "home", "metrics")}
-        return self._replace(**homes)
-
 
 class GateEntry(NamedTuple):
     """Gates of a name that is no metric, such as ``NAME >= 80%``.
@@ -206,10 +201,6 @@ class GateEntry(NamedTuple):
 
     decide: str
     fault: str
-
-    def at(self, package: str) -> GateEntry:
-        """Return the same with the full names of modules, see `Extension.at`."""
-        return GateEntry(*(f"{package}.{home}" for home in self))
 
 
 class SectionEntry(NamedTuple):
@@ -240,10 +231,6 @@ class FileEntry(NamedTuple):
     about: str
     shape: str = ""
     version: int = 0
-
-    def at(self, package: str) -> FileEntry:
-        """Return the same with the full name of the module, see `Extension.at`."""
-        return self._replace(shape=self.shape and f"{package}.{self.shape}")
 
 
 class TabEntry(NamedTuple):
@@ -323,29 +310,31 @@ class Extension(NamedTuple):
         def full(homes: Mapping[Any, str]) -> dict[Any, str]:
             return {name: f"{package}.{home}".rstrip(".") for name, home in homes.items()}
 
-        def full_sections(entries: Mapping[str, SectionEntry]) -> dict[str, SectionEntry]:
-            return {name: entry._replace(home=f"{package}.{entry.home}") for name, entry in entries.items()}
+        def entries(found: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+            """Return entries with the full names of the modules in these fields, which may be empty."""
+            return {
+                name: one._replace(**{field: f"{package}.{home}" for field in fields if (home := getattr(one, field))})
+                for name, one in found.items()
+            }
 
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb.at(package) for name, verb in self.verbs.items()},
-            modes={name: mode.at(package) for name, mode in self.modes.items()},
-            sections=full_sections(self.sections),
-            model_keys=full_sections(self.model_keys),
+            modes=entries(self.modes, "options", "home", "metrics"),
+            sections=entries(self.sections, "home"),
+            model_keys=entries(self.model_keys, "home"),
             documents=full(self.documents),
             tabs={
-                name: tab._replace(
-                    home=f"{package}.{tab.home}", assets=tuple(f"{package}:{asset}" for asset in tab.assets)
-                )
-                for name, tab in self.tabs.items()
+                name: tab._replace(assets=tuple(f"{package}:{asset}" for asset in tab.assets))
+                for name, tab in entries(self.tabs, "home").items()
             },
-            files={name: entry.at(package) for name, entry in self.files.items()},
+            files=entries(self.files, "shape"),
             functions=full(self.functions),
             results=full(self.results),
             moved=full(self.moved),
             logs=full(self.logs),
             exporters=full(self.exporters),
-            gates={name: gate.at(package) for name, gate in self.gates.items()},
+            gates=entries(self.gates, "decide", "fault"),
             options={place: full(homes) for place, homes in self.options.items()},
             steps=full(self.steps),
         )

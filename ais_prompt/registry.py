@@ -9,7 +9,7 @@ part is imported when it is first asked for (see `ais_prompt.catalog`); a part o
     class MyEvaluator: ...
 
 and is found by name once its module is imported (``custom_imports`` in the config, or the entry point of an installed
-package, see `ais_prompt.parts.plugins`), or at once by its dotted path.
+package, see `ais_prompt.steps`), or at once by its dotted path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
 from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
 
-from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
+from ais_prompt.catalog import PARTS, PROTOCOLS
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.mmengine_import import Registry
@@ -33,12 +33,11 @@ from ais_prompt.parts import (
     ends_program,
     exception_line,
     guarded_call,
-    installed_extensions,
-    load_plugins,
+    part_meant,
     refuse_other_kind,
     users_line,
 )
-from ais_prompt.steps import first_answer
+from ais_prompt.steps import first_answer, installed_extensions, load_plugins
 from ais_prompt.utils import Held, listed, nearest
 
 Part = TypeVar("Part", bound=Callable[..., Any])
@@ -95,20 +94,10 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return self.module_dict[key]  # type: ignore[no-any-return]
         if self._import_of_stranger(key):
             return self.module_dict[key]  # type: ignore[no-any-return]
-        what = f"there is no {self._singular} named {key!r}"
+        what = f"there is no {self.kind.removesuffix('s')} named {key!r}"
         if owner := missing_extension(key):
             raise ConfigError(f"{what}: the extension {owner!r} has it, and is not here", fix=REINSTALL)
         raise ConfigError(what, fix="; ".join([self._advice(key), *broken]))
-
-    def attribute(self, package: str, name: str) -> Callable[..., Any]:
-        """Return a shipped part, for the ``__getattr__`` of the package that offers the parts of this kind.
-
-        Raises:
-            AttributeError: there is no such part.
-        """
-        if name not in public_names(self.kind):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return self.get(name)
 
     def make(self, key: str, args: Mapping[str, Any], **offered: Any) -> Any:
         """Build a part. A user-defined one is held by a `GuardedPart`.
@@ -182,7 +171,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
     ) -> None:
         names = module_name or module.__name__
         for name in [names] if isinstance(names, str) else list(names):
-            owner = self._owner(name)
+            registered = self.module_dict.get(name)
+            owner = registered.__module__ if registered else self.shipped.get(name)
             if owner not in (None, module.__module__) and not force:
                 raise ConfigError(
                     f"two {self.kind} want the name {name!r}: {owner} and {module.__module__}",
@@ -191,12 +181,6 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         # A module that is loaded a second time (reload, notebooks) replaces its own part.
         super()._register_module(module, module_name, force=True)
 
-    def _owner(self, name: str) -> str | None:
-        if name in self.module_dict:
-            module: str = self.module_dict[name].__module__
-            return module
-        return self.shipped.get(name)
-
     def _import_of_stranger(self, key: str) -> bool:
         """Import the part of an installed extension, and return whether there is one of this name."""
         homes = [one.parts[self.kind][key] for one in installed_extensions() if key in one.parts.get(self.kind, {})]
@@ -204,13 +188,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             importlib.import_module(home)
         return key in self.module_dict
 
-    @property
-    def _singular(self) -> str:
-        return self.kind.removesuffix("s")
-
     def _advice(self, key: str) -> str:
-        from ais_prompt.parts import part_meant
-
         near = nearest(key, self.names(), 0.5)
         is_misspelt = near is not None and difflib.SequenceMatcher(None, key.lower(), near.lower()).ratio() > 0.93
         meant = None if is_misspelt else part_meant(self.kind, key)
@@ -278,14 +256,10 @@ def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError
     advice = foreign.fix if foreign else ""
     if missing and not f"{module_name}.".startswith(f"{missing}."):
         return MissingExtra(f"{path} needs the package {missing!r}", fix=advice or f"pip install {missing}")
-    fix = advice or _nearest_module(missing, path) or "check the spelling, or install it"
-    return ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix)
-
-
-def _nearest_module(missing: str, path: str) -> str:
-    """Return a question with the path in the importable module of nearly the same name; empty if there is none."""
-    near = nearest(missing, (module.name for module in pkgutil.iter_modules()), 0.8)
-    return f"did you mean {near}{path.removeprefix(missing)}?" if near else ""
+    if not advice:
+        near = nearest(missing, (module.name for module in pkgutil.iter_modules()), 0.8)
+        advice = f"did you mean {near}{path.removeprefix(missing)}?" if near else "check the spelling, or install it"
+    return ConfigError(f"no module {missing!r} for the type {path!r}", fix=advice)
 
 
 MODELS = PartRegistry("models")

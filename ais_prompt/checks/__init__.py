@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         probe_prompts,
         translation_notes,
     )
-    from ais_prompt.checks.sendable_media import check_media, taken_kinds
     from ais_prompt.checks.shown_questions import find_shown_questions, question_key
+    from ais_prompt.checks.usable_rows import check_media, taken_kinds
     from ais_prompt.checks.warnings import is_one_edit, label_warnings, prompt_warnings, shows_gold
 else:
     __getattr__, __dir__ = offered(__name__)

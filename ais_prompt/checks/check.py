@@ -6,6 +6,7 @@ Then build one prompt for each model and dataset, and look for what a user would
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -24,8 +25,7 @@ from ais_prompt.checks.faults import (
     check_on_answers,
 )
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
-from ais_prompt.checks.scorable import check_scorable
-from ais_prompt.checks.sendable_media import check_media, taken_kinds
+from ais_prompt.checks.usable_rows import check_media, check_scorable, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
@@ -34,6 +34,7 @@ from ais_prompt.inferencers import (
     DialogueInferencer,
     InferenceContext,
     Inferencer,
+    Preview,
     RepeatingInferencer,
     RunningConversation,
 )
@@ -47,7 +48,6 @@ from ais_prompt.plan import (
     build_partitioner,
     build_runner,
     check_cluster,
-    check_shots_are_shown,
 )
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import (
@@ -123,20 +123,19 @@ def _try_questions(
     Returns:
         The warnings, and the questions that can be asked.
     """
-    refused: dict[str, list[tuple[_ModelSide, AisPromptError]]] = {}
+    refused: dict[str, list[tuple[_ModelSide, AisPromptError]]] = defaultdict(list)
     warnings: list[PromptWarning] = []
     for model, question in product(models, questions):
+        where = question.planned.spec.where
         try:
             warnings += _try_prompts(model, question)
-        except (DataError, PromptError) as error:
-            if (other := _another(model, question)) is None:
-                refused.setdefault(question.planned.spec.where, []).append((model, error))
+        except AisPromptError as error:
+            other = _another(model, question) if isinstance(error, DataError | PromptError) else None
+            if other is None:
+                refused[where].append((model, error))
             else:
                 what = f"row {question.sample.index} cannot be asked, and fails: {error.what}"
-                warnings.append(PromptWarning(what, question.planned.spec.where, error.fix))
-                warnings += _try_prompts(model, other)
-        except AisPromptError as error:
-            refused.setdefault(question.planned.spec.where, []).append((model, error))
+                warnings += [PromptWarning(what, where, error.fix), *_try_prompts(model, other)]
     sound = [question for question in questions if question.planned.spec.where not in refused]
     for question in questions:
         scorings = question.planned.scorings
@@ -332,7 +331,7 @@ def _try_prompts(side: _ModelSide, question: _Question) -> list[PromptWarning]:
         AisPromptError: as `_probed`.
     """
     found = _probed(side, question)
-    of_prompts = [warning for probe in found for warning in prompt_warnings(probe)]
+    of_prompts = chain.from_iterable(map(prompt_warnings, found))
     return [*of_prompts, *label_warnings(found), *_unsent_stops(side, question), *_equal_repeats(side, question)]
 
 
@@ -346,7 +345,7 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
     inferencer, sample, shots = dataset.inferencer, question.sample, question.shots
     context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
     found = probe_prompts(TaskSpec(model.spec, dataset.spec), inferencer, context, sample, shots)
-    check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
+    _check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
     if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
         check_media(dataset.prompts, dataset.data.test, shots, kinds)
     if not is_shipped(part_class(inferencer)):
@@ -357,6 +356,32 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
     return found
 
 
+def _check_shots_are_shown(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
+) -> None:
+    """Check that every prompt of a sample changes with its examples.
+
+    Args:
+        inferencer, sample, shots, context: what the prompts are made of.
+        seen: the prompts, with all of these examples.
+
+    Raises:
+        PromptError: a prompt without the examples is the same: they would be lost.
+    """
+    if not shots:
+        return
+    try:
+        bare = inferencer.preview(sample, (), context)
+    except AisPromptError:  # a template of the user's own may need examples
+        return
+    if any(with_shots.prompt == without.prompt for with_shots, without in zip(seen, bare, strict=False)):
+        raise PromptError(
+            "the retriever gives examples, but the prompt is the same without them",
+            fix="write ice_template and prompt_template in one form, both as texts or both as dialogues, with the "
+            "ice_token as an item of its own; or use ZeroRetriever",
+        )
+
+
 def _first_requests(side: _ModelSide, question: _Question) -> Iterable[Request]:
     """Return the requests of a question that can be asked at once."""
     dataset = question.planned
@@ -365,38 +390,32 @@ def _first_requests(side: _ModelSide, question: _Question) -> Iterable[Request]:
     return RunningConversation(conversation, lambda _: None).open_requests()
 
 
-def _unsent_stops(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+def _unsent_stops(side: _ModelSide, question: _Question) -> Iterator[PromptWarning]:
     """Warn of stop texts that are more than the server takes."""
     model = side.planned.model
     if not isinstance(model, LimitsStops) or model.most_stops is None:
-        return []
+        return
     requests = _first_requests(side, question)
-    decodings = [one.decoding for one in requests if isinstance(one.decoding, Decoding)]
-    if not (unsent := decodings[0].stop[model.most_stops :] if decodings else ()):
-        return []
-    what = f"the server is sent {model.most_stops} stop texts, the most that the API takes; answers are cut here at the"
-    return [
-        PromptWarning(
-            f"{what} others, {listed(map(repr, unsent))}, after more tokens than necessary",
+    stops = next((one.decoding.stop for one in requests if isinstance(one.decoding, Decoding)), ())
+    if unsent := stops[model.most_stops :]:
+        yield PromptWarning(
+            f"the server is sent {model.most_stops} stop texts, the most that the API takes; answers are cut here at "
+            f"the others, {listed(map(repr, unsent))}, after more tokens than necessary",
             question.planned.spec.infer.inferencer.where,
             "put the stop texts that end most answers first, or remove some",
         )
-    ]
 
 
-def _equal_repeats(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+def _equal_repeats(side: _ModelSide, question: _Question) -> Iterator[PromptWarning]:
     """Warn of several answers to each prompt that will all be equal, because the model decodes greedily."""
     model, inferencer = side.planned.model, question.planned.inferencer
     n = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
-    if n == 1 or isinstance(model, ScriptedModel) or model.decoding(None, ()).temperature != 0:
-        return []
-    return [
-        PromptWarning(
+    if n > 1 and not isinstance(model, ScriptedModel) and model.decoding(None, ()).temperature == 0:
+        yield PromptWarning(
             f"all {n} answers to a question will be equal: n={n}, and the temperature of {side.planned.spec.abbr} is 0",
             question.planned.spec.infer.inferencer.where,
             "set a temperature of the model, generation_kwargs=dict(temperature=0.8), or n=1",
         )
-    ]
 
 
 def _doubts(dataset: PlannedDataset) -> Iterator[PromptWarning]:
@@ -417,17 +436,15 @@ def _doubts(dataset: PlannedDataset) -> Iterator[PromptWarning]:
             yield PromptWarning(doubt[0], part.where, doubt[1])
 
 
-def _ignored_examples(question: _Question) -> list[PromptWarning]:
+def _ignored_examples(question: _Question) -> Iterator[PromptWarning]:
     """Warn of an ``ice_template`` where the dialogue template has no place for examples."""
     infer = question.planned.spec.infer
     if infer.ice_template is None or not isinstance(question.planned.inferencer, DialogueInferencer):
-        return []
-    if question.planned.prompts.prompt_template.ice_token is not None:
-        return []
-    what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
-    return [
-        PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
-    ]
+        return
+    if question.planned.prompts.prompt_template.ice_token is None:
+        what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
+        fix = "remove ice_template, and the retriever that chooses examples"
+        yield PromptWarning(what, infer.ice_template.where, fix)
 
 
 def _search(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -131,19 +131,19 @@ def try_extraction(dataset: PlannedDataset, most: int = GOLDS) -> ExtractionTria
     postprocessor = dataset.spec.eval.pred_postprocessor
     if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator):
         return None
-    golds = list(_short_golds(dataset.data.test, dataset.gold_of))[:most]
+    golds = _short_golds(dataset.data.test, dataset.gold_of)[:most]
     if not golds:
         return None
     lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, dataset.answer_of, evaluator))]
     return ExtractionTrial(dataset.spec.abbr, postprocessor.type, len(golds), tuple(lost))
 
 
-def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:
+def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> list[Any]:
     """Return different golds that are short texts or numbers, spread over the dataset."""
     step = max(1, len(samples) // GOLDS)
     golds = [gold_of(samples[row].gold) for row in range(0, len(samples), step)][:GOLDS]
     short = [gold for gold in golds if isinstance(gold, str | int | float) and 0 < len(str(gold)) <= LONGEST]
-    return iter(dict.fromkeys(gold for gold in short if "\n" not in str(gold)))
+    return list(dict.fromkeys(gold for gold in short if "\n" not in str(gold)))
 
 
 def _first_lost(

@@ -32,6 +32,7 @@ from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleSco
 from ais_prompt.utils import canonical, with_leaves
 
 T = TypeVar("T")
+_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 
 class FaultList(list[AisPromptError]):
@@ -84,19 +85,14 @@ class FaultList(list[AisPromptError]):
         if part is not None:
             if registry is EVALUATORS and is_scoring_function(part, spec.args):
                 given = 2  # the answer and the gold
-            self._check_arguments(part, spec, given)
+            for fault in argument_faults(part, spec.args, spec.where, given=given):
+                self.note(fault, fault.where)
+            if len(self) == before and isinstance(part, ChecksArguments):
+                self.attempt(partial(self._check_once, part.check_arguments, spec), spec.where)
         for name, inner in (nested or {}).items():
             if isinstance(config := spec.args.get(name), Mapping):
                 self._check_nested(inner, config, f"{spec.where}.{name}")
         return len(self) == before
-
-    def _check_arguments(self, part: Callable[..., Any], spec: PartSpec, given: int) -> None:
-        """Check the arguments of a part one by one; if all are well, let the part check them together."""
-        before = len(self)
-        for fault in argument_faults(part, spec.args, spec.where, given=given):
-            self.note(fault, fault.where)
-        if len(self) == before and isinstance(part, ChecksArguments):
-            self.attempt(partial(self._check_once, part.check_arguments, spec), spec.where)
 
     def _check_once(self, check: Callable[..., None], spec: PartSpec) -> None:
         """Check arguments; those that differ only in texts and numbers are checked once.
@@ -104,7 +100,11 @@ class FaultList(list[AisPromptError]):
         Raises:
             AisPromptError: they are wrong.
         """
-        key = repr((spec.type, _outline(spec.args)))
+        # Of the arguments count keys and dotted names of parts.
+        outline = with_leaves(
+            spec.args, lambda leaf: leaf if isinstance(leaf, str) and _DOTTED_NAME.fullmatch(leaf) else None
+        )
+        key = repr((spec.type, outline))
         if key not in self._checked:
             self._checked[key] = None
             try:
@@ -306,14 +306,6 @@ def _take(
 def _depends_on_text(error: AisPromptError) -> bool:
     cause = error.__cause__
     return not isinstance(error, PartError) or isinstance(cause, _OF_A_TEXT) or "NoneType" in str(cause)
-
-
-_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
-
-
-def _outline(value: Any) -> Any:
-    """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
-    return with_leaves(value, lambda leaf: leaf if isinstance(leaf, str) and _DOTTED_NAME.fullmatch(leaf) else None)
 
 
 def _only_wrong_types(call: Callable[[], Any]) -> None:

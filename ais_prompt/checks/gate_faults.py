@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, combinations
+from typing import Final, NamedTuple, TypeAlias
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import AsksInParts, BatchEvaluator
@@ -17,6 +17,8 @@ from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 from ais_prompt.utils import is_missing, nearest
 
 _OF_REPEATS: Final = re.compile(r"(?:.+\.)?cons@\d+")
+_Fault: TypeAlias = tuple[str, str]
+"""What is wrong with a gate, and what to do."""
 
 
 def faults_of_gates(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
@@ -26,166 +28,115 @@ def faults_of_gates(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
         gates: those of the config and of the command line.
         plan: the plan of the config.
     """
+    alone = ((gate, fault) for gate in gates for fault in _faults_alone(gate, plan))
+    pairs = ((other, _contradiction(one, other, plan.spec)) for one, other in combinations(gates, 2))
     return [
-        *(fault for gate in gates for fault in _faults_alone(gate, plan)),
-        *(fault for one, other in combinations(gates, 2) for fault in _contradiction(one, other, plan.spec)),
+        ConfigError(f"the gate {gate.text!r}: {fault[0]}", where=gate.where, fix=fault[1])
+        for gate, fault in chain(alone, pairs)
+        if fault
     ]
 
 
-def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
-    spec = plan.spec
-    if not _concerned(gate, spec):
-        known = ", ".join(dict.fromkeys(name for _, name in _subjects(spec)))
-        yield _fault(gate, f"{gate.pattern!r} matches no dataset", f"datasets are {known}; or write model/dataset")
+def _faults_alone(gate: Gate, plan: Plan) -> Iterator[_Fault | None]:
+    names = {name for _, name in _concerned(gate, plan.spec)}
+    if not names:
+        known = ", ".join(dict.fromkeys(name for _, name in _subjects(plan.spec)))
+        yield f"{gate.pattern!r} matches no dataset", f"datasets are {known}; or write model/dataset"
         return
-    if gate.confidence is not None:
-        yield from _faults_of_claim(gate, spec)
-    if gate.evaluator:
-        yield from _faults_of_evaluator(gate, spec)
+    yield _fault_of_claim(gate, names, plan.spec)
+    yield _fault_of_evaluator(gate, names, plan.spec)
     if gate.limits_drop or mode_of_metric(gate.name):
         return
     if (brought := brought_gate(gate.name)) is not None:
-        if (fault := import_object(brought.fault)(spec)) is not None:
-            yield _fault(gate, *fault)
-        return
-    if gate.holds_each:
-        yield from _faults_of_each(gate)
-        return
-    if gate.counts_answers:
-        yield from _faults_of_count(gate)
+        yield import_object(brought.fault)(plan.spec)
+    elif gate.holds_each:
+        yield _fault_of_each(gate)
+    elif gate.counts_answers:
+        yield _fault_of_count(gate)
     else:
-        yield from _faults_of_metric(gate, plan)
+        yield _fault_of_metric(gate, names, plan)
 
 
-def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
-    assert gate.confidence is not None
+def _fault_of_claim(gate: Gate, names: Collection[str], spec: RunSpec) -> _Fault | None:
+    if gate.confidence is None:
+        return None
     least, best = gate.comparator[0] == ">", _best(gate)
-    datasets = {dataset.abbr for dataset in spec.datasets}
-    rules = (
-        (not 0.5 <= gate.confidence < 1, "a confidence is at least 50 % and less than 100 %", "write @95%"),
-        (
-            gate.counts_answers or gate.holds_each,
-            f"a claim is about a metric or the drop, not {gate.name}",
-            "write 'each >= 4 of 5'" if gate.holds_each else f"write '{gate.name} <= 1%'",
-        ),
-        (
-            gate.limits_drop and (least or not 0 < gate.limit < best),
-            "a claim about the drop says that it is less than some points",
-            "write 'drop < 1pt @95%'",
-        ),
-        (
-            not gate.limits_drop and gate.limit == (best if least else 0),
-            "no number of samples shows it",
-            "lower the limit" if least else "raise the limit",
-        ),
-        (
-            datasets.isdisjoint(name for _, name in _concerned(gate, spec)),
-            "a claim is about a dataset, not an average of several",
-            "leave out the confidence",
-        ),
-    )
-    yield from _first_fault(gate, rules)
+    if not 0.5 <= gate.confidence < 1:
+        return "a confidence is at least 50 % and less than 100 %", "write @95%"
+    if gate.counts_answers or gate.holds_each:
+        fix = "write 'each >= 4 of 5'" if gate.holds_each else f"write '{gate.name} <= 1%'"
+        return f"a claim is about a metric or the drop, not {gate.name}", fix
+    if gate.limits_drop and (least or not 0 < gate.limit < best):
+        return "a claim about the drop says that it is less than some points", "write 'drop < 1pt @95%'"
+    if not gate.limits_drop and gate.limit == (best if least else 0):
+        return "no number of samples shows it", "lower the limit" if least else "raise the limit"
+    if all(dataset.abbr not in names for dataset in spec.datasets):
+        return "a claim is about a dataset, not an average of several", "leave out the confidence"
+    return None
 
 
-def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:
-    is_whole = gate.limit.denominator == 1
-    rules = (
-        (
-            not (gate.percent or is_whole),
-            "a number of answers is whole",
-            f"for a share of them write '{gate.name} <= 1%'",
-        ),
-        (gate.percent and gate.limit > 100, "there are no more than 100 % of the answers", "lower the limit"),
-        (
-            _is_below_zero(gate) or (gate.percent and _is_above_best(gate)),
-            "no number of answers can keep to it",
-            f"write '{gate.name} <= 0' to allow none",
-        ),
-    )
-    yield from _first_fault(gate, rules)
-
-
-def _faults_of_each(gate: Gate) -> Iterator[ConfigError]:
-    rules = (
-        (gate.limit > _best(gate), "no sample has more than all of its answers right", "write 'each >= 4 of 5' or 80%"),
-        (_is_below_zero(gate) or _is_above_best(gate), "no sample can keep to it", "write >= or <="),
-    )
-    yield from _first_fault(gate, rules)
-
-
-def _faults_of_evaluator(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
-    names = {name for _, name in _concerned(gate, spec)}
+def _fault_of_evaluator(gate: Gate, names: Collection[str], spec: RunSpec) -> _Fault | None:
     further = dict.fromkeys(one.name for each in spec.datasets if each.abbr in names for one in each.eval.further)
-    if gate.evaluator not in further:
-        own = gate.name.rpartition(".")[2]
-        fix = f"further evaluators are {', '.join(further)}" if further else f"write '{own}': there is one evaluator"
-        yield _fault(gate, f"no dataset that it concerns has a further evaluator {gate.evaluator!r}", fix)
+    if not gate.evaluator or gate.evaluator in further:
+        return None
+    own = gate.name.rpartition(".")[2]
+    fix = f"further evaluators are {', '.join(further)}" if further else f"write '{own}': there is one evaluator"
+    return f"no dataset that it concerns has a further evaluator {gate.evaluator!r}", fix
 
 
-def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
-    names = {name for _, name in _concerned(gate, plan.spec)}
+def _fault_of_each(gate: Gate) -> _Fault | None:
+    if gate.limit > _best(gate):
+        return "no sample has more than all of its answers right", "write 'each >= 4 of 5' or 80%"
+    return ("no sample can keep to it", "write >= or <=") if _allows_nothing(gate) else None
+
+
+def _fault_of_count(gate: Gate) -> _Fault | None:
+    if not gate.percent and gate.limit.denominator != 1:
+        return "a number of answers is whole", f"for a share of them write '{gate.name} <= 1%'"
+    if gate.percent and gate.limit > 100:
+        return "there are no more than 100 % of the answers", "lower the limit"
+    if _allows_nothing(gate) and (gate.percent or gate.limit == 0):
+        return "no number of answers can keep to it", f"write '{gate.name} <= 0' to allow none"
+    return None
+
+
+def _fault_of_metric(gate: Gate, names: Collection[str], plan: Plan) -> _Fault | None:
     known = [_Metrics.of(dataset) for dataset in plan.scorings if dataset.spec.abbr in names]
     if gate.name in known_metrics():
-        datasets = [dataset for dataset in plan.datasets if dataset.spec.abbr in names]
-        known += [_Metrics((gate.name,), are_fractions=True) for dataset in datasets if _may_be_known(dataset)]
+        # Extensions may score a dataset that has no evaluator, or no golds.
+        known += [
+            _Metrics((gate.name,), are_fractions=True)
+            for one in plan.datasets
+            if one.spec.abbr in names
+            and (one.spec.eval.evaluator is None or all(is_missing(sample.gold) for sample in one.data.test))
+        ]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having and (owner := missing_extension(f"--gate {gate.name}")):
-        yield _fault(gate, f"the extension {owner!r} measures {gate.name!r}, and is not here", REINSTALL)
-    elif not having:
-        yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", _offered_metrics(gate, known))
-    elif all(metrics.are_fractions for metrics in having):
-        yield from _faults_of_fraction(gate)
+        return f"the extension {owner!r} measures {gate.name!r}, and is not here", REINSTALL
+    if not having:
+        offered = list(dict.fromkeys(name for metrics in known for name in metrics.names))
+        near = nearest(gate.name, [*offered, *COUNTS])
+        fix = f"did you mean {near!r}?" if near else f"metrics are {', '.join(offered) or 'none: no evaluator'}"
+        return f"no dataset that it concerns has the metric {gate.name!r}", fix
+    if not all(metrics.are_fractions for metrics in having):
+        return None
+    if gate.limit > _best(gate):
+        fix = "lower the limit" if gate.percent else f"write '{gate.name} {gate.comparator} {float(gate.limit):g}%'"
+        return f"{gate.name} is never more than {'100 %' if gate.percent else '1'}", fix
+    return (f"no {gate.name} can keep to it", "write >= or <=") if _allows_nothing(gate) else None
 
 
-def _may_be_known(dataset: PlannedDataset) -> bool:
-    """Return whether extensions may score a dataset: it has no evaluator, or no golds."""
-    return dataset.spec.eval.evaluator is None or all(is_missing(sample.gold) for sample in dataset.data.test)
-
-
-def _offered_metrics(gate: Gate, known: Sequence[_Metrics]) -> str:
-    """Return the metric with the nearest name as a question, or all metrics."""
-    names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
-    near = nearest(gate.name, [*names, *COUNTS])
-    return f"did you mean {near!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
-
-
-def _faults_of_fraction(gate: Gate) -> Iterator[ConfigError]:
-    rules = (
-        (
-            gate.limit > _best(gate),
-            f"{gate.name} is never more than {'100 %' if gate.percent else '1'}",
-            "lower the limit" if gate.percent else f"write '{gate.name} {gate.comparator} {float(gate.limit):g}%'",
-        ),
-        (_is_below_zero(gate) or _is_above_best(gate), f"no {gate.name} can keep to it", "write >= or <="),
-    )
-    yield from _first_fault(gate, rules)
-
-
-def _first_fault(gate: Gate, rules: Iterable[tuple[bool, str, str]]) -> Iterator[ConfigError]:
-    """Yield the fault of the first rule that a gate breaks.
-
-    Args:
-        gate: the gate.
-        rules: whether it is broken, what is wrong then, and what to do.
-    """
-    for is_broken, what, fix in rules:
-        if is_broken:
-            yield _fault(gate, what, fix)
-            return
-
-
-def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> Iterator[ConfigError]:
+def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> _Fault | None:
     if (one.name, one.percent) != (other.name, other.percent) or one.comparator[0] == other.comparator[0]:
-        return
+        return None
     low, high = (one, other) if one.comparator[0] == ">" else (other, one)
     strict = "=" not in low.comparator or "=" not in high.comparator
     if low.limit < high.limit or (low.limit == high.limit and not strict):
-        return
+        return None
     covered = set(_concerned(other, spec))
     both = [name for model, name in _concerned(one, spec) if (model, name) in covered]
-    if both:
-        yield _fault(other, f"{both[0]} cannot keep to both {one.text!r} and {other.text!r}", "take one of them out")
+    return (f"{both[0]} cannot keep to both {one.text!r} and {other.text!r}", "take one of them out") if both else None
 
 
 def _best(gate: Gate) -> int:
@@ -193,12 +144,9 @@ def _best(gate: Gate) -> int:
     return 100 if gate.percent else 1
 
 
-def _is_below_zero(gate: Gate) -> bool:
-    return gate.comparator == "<" and gate.limit == 0
-
-
-def _is_above_best(gate: Gate) -> bool:
-    return gate.comparator == ">" and gate.limit == _best(gate)
+def _allows_nothing(gate: Gate) -> bool:
+    """Return whether no share keeps to a gate: it would be less than 0, or more than the best."""
+    return (gate.comparator == "<" and gate.limit == 0) or (gate.comparator == ">" and gate.limit == _best(gate))
 
 
 def _concerned(gate: Gate, spec: RunSpec) -> list[tuple[str, str]]:
@@ -216,26 +164,22 @@ def _subjects(spec: RunSpec) -> list[tuple[str, str]]:
     return [(model.abbr, name) for model in spec.models for name in names]
 
 
-def _fault(gate: Gate, what: str, fix: str) -> ConfigError:
-    return ConfigError(f"the gate {gate.text!r}: {what}", where=gate.where, fix=fix)
-
-
-class _Metrics:
+class _Metrics(NamedTuple):
     """The metrics of a dataset or group.
 
     Attributes:
         names: those that are known.
         are_fractions: whether all of them are surely parts of 1.
+        are_all: whether there are no others.
     """
 
-    def __init__(self, names: Sequence[str], *, are_fractions: bool = False, are_all: bool = True) -> None:
-        self.names = names
-        self.are_fractions = are_fractions
-        self._are_all = are_all
+    names: Sequence[str]
+    are_fractions: bool = False
+    are_all: bool = True
 
     def may_have(self, name: str) -> bool:
         """Return whether a metric of this name may exist."""
-        return not self._are_all or name in self.names or (bool(self.names) and bool(_OF_REPEATS.fullmatch(name)))
+        return not self.are_all or name in self.names or (bool(self.names) and bool(_OF_REPEATS.fullmatch(name)))
 
     @classmethod
     def of(cls, dataset: PlannedDataset) -> _Metrics:

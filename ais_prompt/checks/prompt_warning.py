@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -228,11 +228,8 @@ def sent_texts(prompt: Prompt) -> Iterator[str]:
             yield from texts_in(message.content)
 
 
-AnyContent: TypeAlias = Any
-"""A text, a list of parts in OpenAI form, or nothing."""
-
-
-def texts_in(content: AnyContent) -> Iterator[str]:
+def texts_in(content: Any) -> Iterator[str]:
+    """Yield the texts of a text, of a list of parts in OpenAI form, or of nothing."""
     if isinstance(content, str):
         yield content
     elif content:

@@ -75,7 +75,10 @@ ENDS: Final = "the prompt ends where the model starts to write, so"
 
 def prompt_warnings(probe: PromptProbe) -> list[PromptWarning]:
     """Return the warnings of a prompt."""
-    found = lost_texts(probe)
+    filled = probe.seen.filled
+    found = [*_lost_frame(probe), *_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
+    if isinstance(filled, PromptList):
+        found += [warning for look in _LOST_TEXT_CHECKS for warning in look(probe, filled)]
     if probe.neutral is not None:
         found += [warning for look in _LOOKS for warning in look(probe, probe.neutral)]
     return found
@@ -87,27 +90,14 @@ def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
         return []
     if any(probe.seen.prompt != probes[0].seen.prompt for probe in probes):
         return []
-    return [
-        PromptWarning(
-            f"all {len(probes)} labels have the same prompt, so the first label always wins",
-            probes[0].template,
-            label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}"),
-        )
-    ]
+    what = f"all {len(probes)} labels have the same prompt, so the first label always wins"
+    fix = label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}")
+    return [PromptWarning(what, probes[0].template, fix)]
 
 
 def shows_gold(probe: PromptProbe) -> bool:
     """Return whether a template writes the gold into the prompt."""
     return probe.neutral is not None and any(GOLD in text for text in sent_texts(probe.neutral.prompt))
-
-
-def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
-    """Return the warnings about texts of a dialogue, and of the model's frame, that are not sent."""
-    filled = probe.seen.filled
-    found = [*_lost_frame(probe), *_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
-    if isinstance(filled, PromptList):
-        found += [warning for look in _LOST_TEXT_CHECKS for warning in look(probe, filled)]
-    return found
 
 
 def unfilled(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
@@ -251,7 +241,9 @@ def _doubled_bos(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning
 
 
 def _roles_twice(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
-    if not _is_framed(probe, neutral):
+    # The format writes who speaks: always in messages and role templates, else only around turns.
+    always = probe.gives_messages or probe.task.model.prompt_template is not None
+    if not always and (probe.meta is None or isinstance(neutral.filled, str)):
         return
     twice = LABEL_TWICE.search(neutral.prompt) if isinstance(neutral.prompt, str) else None
     twice = twice or next(filter(None, map(SPEAKER.search, filled_texts(neutral.filled))), None)
@@ -273,13 +265,6 @@ def _empty_slots(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning
             probe.template,
             "give the role a prompt in the meta template, or a turn in each round; join two turns of one role",
         )
-
-
-def _is_framed(probe: PromptProbe, neutral: Preview) -> bool:
-    """Return whether the format writes who speaks: always in messages and role templates, else only around turns."""
-    if probe.gives_messages or probe.task.model.prompt_template is not None:
-        return True
-    return probe.meta is not None and not isinstance(neutral.filled, str)
 
 
 def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:

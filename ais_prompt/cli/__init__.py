@@ -156,7 +156,7 @@ def _verb(verb: VerbEntry) -> click.Command:
 
 def _with_installed() -> dict[str, VerbEntry]:
     """Return all verbs by name; those of installed packages last."""
-    from ais_prompt.parts import installed_extensions
+    from ais_prompt.steps import installed_extensions
 
     brought = {name: verb for one in installed_extensions() for name, verb in one.verbs.items()}
     return VERBS | {name: verb for name, verb in brought.items() if name not in VERBS}

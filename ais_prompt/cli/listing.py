@@ -140,7 +140,7 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
 
 def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
-    from ais_prompt.parts import EXTENSIONS, find_plugins, load_plugins
+    from ais_prompt.steps import EXTENSIONS, find_plugins, load_plugins
 
     if not (find_plugins() or find_plugins(EXTENSIONS)):
         return []

@@ -104,7 +104,7 @@ class _Form(click.Choice):  # type: ignore[type-arg]  # generic only from click 
     """A form of exported results; installed packages may have others."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from ais_prompt.parts import installed_entry
+        from ais_prompt.steps import installed_entry
 
         is_known = value in self.choices or not (missing_extension(value) or installed_entry("exporters", value))
         return super().convert(value, param, ctx) if is_known else value

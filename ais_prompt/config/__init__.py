@@ -1,18 +1,12 @@
-"""None"""
+"""The config of a run: found by name, read, changed by options, parsed into frozen values, and written."""
 
 from typing import TYPE_CHECKING
 
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.config.arithmetic import evaluate
     from ais_prompt.config.compose import compose_config, with_summarizer
-    from ais_prompt.config.control_option import with_control
-    from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
-    from ais_prompt.config.dataset_prompts import name_of_prompt
-    from ais_prompt.config.differing import differing_values
-    from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders
-    from ais_prompt.config.key_tables import KeyTable, keys_of
+    from ais_prompt.config.items import parse_meta_template
     from ais_prompt.config.keys import (
         CONFIG,
         DATASET,
@@ -28,24 +22,36 @@ if TYPE_CHECKING:
         SUMMARIZER,
         TEMPLATE,
         TURN,
+        KeyTable,
         SummarizerKeys,
+        keys_of,
     )
-    from ais_prompt.config.literals import literals_of, parse_literal
-    from ais_prompt.config.load import LoadedConfig, is_data_file, load_config, plain_config, plain_value
+    from ais_prompt.config.literals import differing_values, evaluate, literal_values, literals_of, parse_literal
+    from ais_prompt.config.load import (
+        LoadedConfig,
+        Note,
+        is_data_file,
+        load_config,
+        plain_config,
+        plain_value,
+        register_config_secrets,
+    )
     from ais_prompt.config.locate import (
         KINDS,
         ConfigTree,
         NamedConfig,
         config_folders,
+        expand,
         find_config,
         find_shipped,
         list_configs,
         list_shipped,
         match_shipped,
+        replace_paths,
+        resolve_data_path,
         search_configs,
         shipped_root,
     )
-    from ais_prompt.config.notes import Note
     from ais_prompt.config.options import (
         DeclaredOption,
         HfType,
@@ -58,17 +64,25 @@ if TYPE_CHECKING:
         refuse_lone_options,
     )
     from ais_prompt.config.overrides import apply_overrides
-    from ais_prompt.config.parse.dataset import parse_reader
-    from ais_prompt.config.parse.model import parse_meta_template
-    from ais_prompt.config.parse.run import parse_run
-    from ais_prompt.config.parse.section import ConfigSection, Faults, shown
-    from ais_prompt.config.parse.summary import parse_summary
-    from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
-    from ais_prompt.config.redact import redacted, redacted_override, register_secrets, shown_body, shown_command
-    from ais_prompt.config.render import hidden_again, literal_values, render_config
-    from ais_prompt.config.sections import SectionForm, all_tables
-    from ais_prompt.config.stored_config import Dropped, load_stored, unusable_parts, without_permissions
-    from ais_prompt.config.variants import keep_variants, read_sweep, with_variants
+    from ais_prompt.config.parse import parse_run, parse_summary
+    from ais_prompt.config.redact import (
+        hidden_again,
+        redacted,
+        redacted_override,
+        register_secrets,
+        render_config,
+        shown_body,
+        shown_command,
+    )
+    from ais_prompt.config.section import ConfigSection, Faults, SectionForm, all_tables, shown
+    from ais_prompt.config.surroundings import (
+        CONFIG_FOLDERS,
+        SearchFolders,
+        Surroundings,
+        import_custom_modules,
+        make_importable,
+    )
+    from ais_prompt.config.variants import keep_variants, name_of_prompt, read_sweep, with_variants
     from ais_prompt.config.where import find_spot
 else:
     __getattr__, __dir__ = offered(__name__)

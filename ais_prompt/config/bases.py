@@ -13,8 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.config.locate import ConfigTree, file_in_tree, searched_folders, tree_of
-from ais_prompt.config.mmengine_gaps import installed_path
+from ais_prompt.config.locate import file_in_tree, installed_path, searched_folders, tree_of
 from ais_prompt.errors import ConfigError
 from ais_prompt.parts import place
 from ais_prompt.utils import advice, read_regular
@@ -50,7 +49,12 @@ def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
         if base.file.resolve() in (*trail, file):
             raise ConfigError(f"the config {base.written!r} builds on itself", where=where, fix="break the circle")
         if not base.file.is_file():
-            raise _missing_base(base, where)
+            names = sorted(item.stem for item in base.file.parent.glob("*.py"))
+            raise ConfigError(
+                f"the base config {base.written!r} does not exist: no file {place(base.file)}",
+                where=where,
+                fix=advice(base.file.stem, names) or "check the number of leading dots and the folder",
+            )
         if bases_of(base_tree := read_syntax(base.file), base.file) and is_old_style(base_tree) != is_old_style(tree):
             fix = "write both with `with read_base(): from .name import *`"
             raise ConfigError("a config with _base_ and one with read_base() cannot be mixed", where=where, fix=fix)
@@ -160,15 +164,11 @@ def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
         root = installed_path(parts[0])
     except ConfigError as error:
         if tree := tree_of(parts[0]):
-            raise _missing_tree(tree, module, file, where) from error
+            searched = ", ".join(dict.fromkeys(map(str, searched_folders(tree, file))))
+            what = f"the base config {module!r} is in no config tree; searched: {searched}"
+            raise ConfigError(what, where=where, fix=tree.fix) from error
         raise ConfigError(error.what, where=where, fix=error.fix) from error
     return Path(root, *parts[1:]).with_suffix(".py")
-
-
-def _missing_tree(tree: ConfigTree, module: str, file: Path, where: str) -> ConfigError:
-    searched = ", ".join(dict.fromkeys(searched_folders(tree, file)))
-    what = f"the base config {module!r} is in no config tree; searched: {searched}"
-    return ConfigError(what, where=where, fix=tree.fix)
 
 
 def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
@@ -195,12 +195,3 @@ def _check_relative_imports(tree: ast.Module, file: Path) -> None:
                 where=place(file, node.lineno),
                 fix=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
             )
-
-
-def _missing_base(base: Base, where: str) -> ConfigError:
-    names = sorted(item.stem for item in base.file.parent.glob("*.py"))
-    return ConfigError(
-        f"the base config {base.written!r} does not exist: no file {place(base.file)}",
-        where=where,
-        fix=advice(base.file.stem, names) or "check the number of leading dots and the folder",
-    )

@@ -8,11 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.locate import Kind, find_shipped, match_shipped
-from ais_prompt.config.notes import Note
+from ais_prompt.config.load import LoadedConfig, Note, load_config
+from ais_prompt.config.locate import Kind, expand, find_shipped, match_shipped, replace_paths, resolve_data_path
 from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError
 from ais_prompt.parts import place
@@ -95,7 +93,8 @@ class _Named:
         files = [found for name in names for found in self._files(kind, name)]
         for file, variable in dict.fromkeys(files):
             values = load_config(file).values
-            self.imports += _custom_imports(values)
+            imports = (values.get("custom_imports") or {}).get("imports", [])
+            self.imports += [imports] if isinstance(imports, str) else imports
             if kind == "datasets":
                 self.groups |= {str(group.get("name")): group for group in _groups(values)}
             for name, found in _lists(kind, values, file, variable).items():
@@ -157,11 +156,6 @@ def _groups(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     summarizer = values.get("summarizer")
     groups = summarizer.get("summary_groups", ()) if isinstance(summarizer, Mapping) else ()
     return [group for group in groups if isinstance(group, Mapping)]
-
-
-def _custom_imports(values: Mapping[str, Any]) -> list[str]:
-    names = (values.get("custom_imports") or {}).get("imports", [])
-    return [names] if isinstance(names, str) else list(names)
 
 
 def _with_anchored_paths(item: Any, folder: Path) -> Any:

@@ -15,20 +15,35 @@ from msgspec import Struct, field
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style, read_syntax
-from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.literals import literals_of
-from ais_prompt.config.locate import missing_config
+from ais_prompt.config.locate import expand, missing_config
 from ais_prompt.config.mmengine_gaps import patched_mmengine
-from ais_prompt.config.notes import Note
 from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
+from ais_prompt.config.surroundings import import_custom_modules, make_importable
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
 from ais_prompt.mmengine_import import Config
 from ais_prompt.parts import PYTHON, ends_program, last_line_in, place
+from ais_prompt.terminal import NOTE
 from ais_prompt.utils import Held, advice
+
+
+class Note(Struct, frozen=True):
+    """One thing about a config that a user may want to know.
+
+    Attributes:
+        what: one sentence.
+        where: config path; empty for what the command line names.
+        fix: what the user can do about it; may be empty.
+        level: of the log: `FACT` for a line that describes the run, ``INFO`` for what its end shows as well.
+    """
+
+    what: str
+    where: str = ""
+    fix: str = ""
+    level: int = NOTE
 
 
 class LoadedConfig(Struct, frozen=True):
@@ -54,16 +69,15 @@ class LoadedConfig(Struct, frozen=True):
 
     def place(self, where: str) -> str:
         """Return a config path with the ``file:line`` where it was written, if that can be found."""
-        return f"{where} ({found})" if (found := self._found(where)) else where
-
-    def _found(self, where: str) -> str | None:
+        file, path_there = self.path, where
         item = re.match(r"\w+\[\d+\]", where)
         if item and item.group() in self.origins:
-            file, path_there = self.origins[item.group()]
-            return find_spot(path_there + where[item.end() :], file, self.tables)
-        # The place of a fault can also be a data file with a line, and that is no config path.
-        is_config_path = not re.search(r"[:/\\]", where)
-        return find_spot(where, self.path, self.tables) if self.path and is_config_path else None
+            file, begin = self.origins[item.group()]
+            path_there = begin + where[item.end() :]
+        elif re.search(r"[:/\\]", where):  # a data file with a line
+            file = None
+        found = find_spot(path_there, file, self.tables) if file else None
+        return f"{where} ({found})" if found else where
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
@@ -91,12 +105,17 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     make_importable([path.resolve().parent, Path.cwd()])
     values = _read(path)
     loaded = LoadedConfig(apply_overrides(values, overrides) if overrides else values, path.stem, path)
-    # Helper variables are no part of it: a secret often is one before it becomes a header.
-    register_secrets({key: loaded.values[key] for key in CONFIG.names if key in loaded.values})
+    register_config_secrets(loaded.values)
     if isinstance(loaded.values.get("paths_relative_to"), str):
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))
     return loaded
+
+
+def register_config_secrets(values: Mapping[str, Any]) -> None:
+    """Hide the secrets of all that a run reads of a config from now on."""
+    # Helper variables are no part of it: a secret often is one before it becomes a header.
+    register_secrets({key: values[key] for key in CONFIG.names if key in values})
 
 
 def is_data_file(path: Path) -> bool:
@@ -142,7 +161,9 @@ def plain_value(value: Any, where: str, *, holds: bool = False) -> Any:
     if type(value) in _PLAIN or isinstance(value, Held):
         return value
     if type(value) is int:
-        return _shown_int(value, where)
+        if value.bit_length() > _MOST_BITS:
+            raise ConfigError("an integer has more than 1,200 digits", where=where, fix="give a smaller number")
+        return value
     if isinstance(value, dict):
         return {
             _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, f"{where}.{key}", holds=holds)
@@ -249,17 +270,9 @@ def _refused_import(error: BaseException) -> ConfigError | None:
     return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, fix=fix)
 
 
-def _shown_int(value: int, where: str) -> int:
-    if value.bit_length() > _MOST_BITS:
-        raise ConfigError("an integer has more than 1,200 digits", where=where, fix="give a smaller number")
-    return value
-
-
 def _plain_key(key: Any, where: str) -> Any:
-    if type(key) in _PLAIN:
-        return key
-    if type(key) is int:
-        return _shown_int(key, where)
+    if type(key) in _PLAIN or type(key) is int:
+        return plain_value(key, where)
     raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
 
 

@@ -1,28 +1,30 @@
-"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, of others, shipped, of plugins.
+"""Find configs by name, and the files and folders that they name by path.
 
-The config trees of other programs are installed, in a checkout, or copied beside a config. Only file names and syntax
-trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
+Configs are in ``--config-dir``, in ``configs/`` of the working directory, of others, shipped, or of plugins. The config
+trees of other programs are installed, in a checkout, or copied beside a config. Only file names and syntax trees are
+read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ais_prompt.catalog import MODEL_STARTS
-from ais_prompt.config.folders import CONFIG_FOLDERS
+from ais_prompt.config.surroundings import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.extension import shipped_configs
 from ais_prompt.parts import place
-from ais_prompt.steps import first_answer, steps
-from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regular
+from ais_prompt.steps import first_answer, plugin_configs, steps
+from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regular, split_sheet
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
@@ -132,7 +134,8 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, first
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=_meant(kind, name, known))
     if len(found) > 1 and notes is not None:
-        used, *others = (_below_kind(file, kind) for file in found)
+        folders = [folder for _, folder in _named_folders(kind)]
+        used, *others = (_relative_name(file, next(filter(file.is_relative_to, folders))) for file in found)
         notes.append(f"{name!r} is {used}; to use another, name it: {listed(others)}")
     return found[0]
 
@@ -248,13 +251,34 @@ def file_in_tree(module: str, importing: Path) -> Path | None:
     if tree is None or names[: len(tree.inside)] != list(tree.inside):
         return None
     rest = names[len(tree.inside) :]
-    candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in _searched(tree, importing))
+    candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in searched_folders(tree, importing))
     return next((file for file in candidates if file.is_file()), None)
 
 
-def searched_folders(tree: ConfigTree, importing: Path) -> list[str]:
-    """Return the folders in which `file_in_tree` looks, for a message."""
-    return [str(folder) for folder in _searched(tree, importing)]
+def installed_path(package: str) -> str:
+    """Return the folder in which the configs of a package are looked up.
+
+    ``configs`` is the folder of that name in the working directory, or else the shipped one;
+    ``ais_prompt.configs`` is always the shipped one.
+
+    Raises:
+        ConfigError: no such package.
+    """
+    if package == "ais_prompt":
+        return str(shipped_root().parent)
+    if package == "configs":
+        own = Path.cwd() / "configs"
+        return str(own if own.is_dir() else shipped_root())
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigError(
+            f"there is no package {package!r} to read a base config from",
+            fix="name the file relative to this one: `from .name import ...` or `from ..folder.name import ...`",
+        )
+    return str(next(iter(spec.submodule_search_locations)))
 
 
 def _match_folder(kind: Kind, name: str, first: str) -> list[Path]:
@@ -316,8 +340,6 @@ def _shipped_folders(kind: Kind) -> list[Path]:
 
 
 def _plugin_folders(kind: Kind) -> list[Path]:
-    from ais_prompt.parts import plugin_configs
-
     return [folder / kind for folder in plugin_configs()]
 
 
@@ -331,7 +353,12 @@ def _foreign_folders(kind: Kind) -> list[tuple[str, Path]]:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    return [file for file in _config_files(folder) if _matches(file, folder, pattern)]
+    """Return the configs of a folder whose stem, or path in it without ``.py``, matches a pattern."""
+    return [
+        file
+        for file in _config_files(folder)
+        if fnmatchcase(file.stem, pattern) or fnmatchcase(_relative_name(file, folder), pattern)
+    ]
 
 
 def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
@@ -340,17 +367,8 @@ def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
     return sorted(file for file in files if not file.name.startswith("_"))
 
 
-def _matches(file: Path, folder: Path, pattern: str) -> bool:
-    return fnmatchcase(file.stem, pattern) or fnmatchcase(_relative_name(file, folder), pattern)
-
-
 def _relative_name(file: Path, folder: Path) -> str:
     return file.relative_to(folder).with_suffix("").as_posix()
-
-
-def _below_kind(file: Path, kind: Kind) -> str:
-    folder = next(one for _, one in _named_folders(kind) if file.is_relative_to(one))
-    return _relative_name(file, folder)
 
 
 def _summary(file: Path) -> str:
@@ -368,9 +386,76 @@ def _summary(file: Path) -> str:
     return next(iter(docstring.strip().splitlines()), "") if isinstance(docstring, str) else ""
 
 
-def _searched(tree: ConfigTree, importing: Path) -> Iterator[Path]:
+def searched_folders(tree: ConfigTree, importing: Path) -> Iterator[Path]:
+    """Yield the folders in which `file_in_tree` looks."""
     if tree.folder is not None:
         yield tree.folder.joinpath(*tree.inside)
     yield from (folder for folder in importing.resolve().parents if folder.name == "configs")
     yield Path.cwd() / "configs"
     yield from CONFIG_FOLDERS.paths()
+
+
+Find: TypeAlias = Callable[[str], Path | None]
+"""From a path in a config to the file or folder that is meant; None if there is none."""
+PATH_KEYS = ("path", "tokenizer_path", "rows")
+
+
+def resolve_data_path(path: str, config_dir: Path | None, run_dir: Path | None = None) -> Path | None:
+    """Return the absolute path of a data file, sheet or model folder; None if there is none, as for a hub repository.
+
+    A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``, then
+    in the run folder that keeps the config.
+    """
+    if not path:
+        return None
+    expanded = expand(path)
+    if _exists(expanded):
+        return expanded.absolute()
+    for folder in (config_dir, shipped_root(), run_dir):
+        if folder is not None and _exists(found := folder / expanded):
+            return found.absolute()
+    return None
+
+
+def replace_paths(args: Mapping[str, Any], find: Find) -> dict[str, Any]:
+    """Return the arguments of a model or dataset with each path replaced by what ``find`` returns.
+
+    ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
+    """
+    replaced = dict(args)
+    for key in PATH_KEYS:
+        if isinstance(path := args.get(key), str):
+            replaced[key] = _found(path, find)
+    if "data_files" in args:
+        path = replaced.get("path")
+        if not (isinstance(path, str) and _exists(Path(path)) and Path(path).is_dir()):
+            replaced["data_files"] = _found(args["data_files"], find)
+    return replaced
+
+
+def _found(value: Any, find: Find) -> Any:
+    """Return a path, a list of them, or a mapping from splits to either, as they are found."""
+    if isinstance(value, str):
+        found = find(value)
+        return value if found is None else str(found)
+    if isinstance(value, list | tuple):
+        return type(value)(_found(item, find) for item in value)
+    if isinstance(value, Mapping):
+        return {split: _found(files, find) for split, files in value.items()}
+    return value
+
+
+def expand(path: str) -> Path:
+    """Return the path with ``~`` replaced by the home folder."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return split_sheet(path)[0].exists()
+    except (OSError, ValueError):
+        # A long prompt or any other text may be where a path is expected.
+        return False

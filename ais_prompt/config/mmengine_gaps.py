@@ -21,36 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Final
 
-from ais_prompt.config.locate import shipped_root
-from ais_prompt.errors import ConfigError
 from ais_prompt.mmengine_import import mmengine_config, mmengine_utils
 from ais_prompt.steps import first_answer
-
-
-def installed_path(package: str) -> str:
-    """Return the folder in which the configs of a package are looked up.
-
-    ``configs`` is the folder of that name in the working directory, or else the shipped one;
-    ``ais_prompt.configs`` is always the shipped one.
-
-    Raises:
-        ConfigError: no such package.
-    """
-    if package == "ais_prompt":
-        return str(shipped_root().parent)
-    if package == "configs":
-        own = Path.cwd() / "configs"
-        return str(own if own.is_dir() else shipped_root())
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigError(
-            f"there is no package {package!r} to read a base config from",
-            fix="name the file relative to this one: `from .name import ...` or `from ..folder.name import ...`",
-        )
-    return str(next(iter(spec.submodule_search_locations)))
 
 
 def is_standard_library(module: str) -> bool:

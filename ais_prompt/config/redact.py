@@ -1,10 +1,12 @@
-"""Remove secrets from config values before they are shown or written.
+"""Remove secrets from config values before they are shown, and write a config without them.
 
 A value is a secret if the name of its key says so (`SECRET_KEY`), or if it looks like a well-known kind of key.
 """
 
 from __future__ import annotations
 
+import keyword
+import math
 import os
 import re
 import shlex
@@ -13,7 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.literals import parse_literal
+from ais_prompt.config.literals import literal_values, parse_literal
 from ais_prompt.secrets import (
     HIDDEN,
     SECRET_KEY,
@@ -31,6 +33,7 @@ from ais_prompt.secrets import (
 )
 from ais_prompt.utils import late, with_texts
 
+HEADER = '"""The config of this run, resolved. Run it again: aisprompt run <this file>."""\n\n'
 _LONGEST: Final = 2000
 """Characters of a text in the body of a request that files show, such as those of media."""
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
@@ -177,6 +180,56 @@ def redacted_override(argument: str) -> str:
     if shown == value:
         return argument
     return f"{path}={shown}" if override else str(shown)
+
+
+def render_config(values: Mapping[str, Any], header: str = HEADER) -> str:
+    """Write plain values as a Python config; a secret among them becomes ``***`` (see `redacted`)."""
+    lines = [f"{name} = {_literal(redacted(value, name), 0)}\n" for name, value in values.items()]
+    return header + "\n".join(lines)
+
+
+def hidden_again(config: str) -> str:
+    """Return a config that an earlier version wrote, without the secrets that this version hides."""
+    try:
+        values = literal_values(config)
+    except (SyntaxError, ValueError, RecursionError):  # edited by hand
+        return config
+    return render_config(values)
+
+
+def _literal(value: Any, depth: int) -> str:
+    if isinstance(value, str):  # most values
+        return repr(value)
+    if isinstance(value, Mapping):
+        if all(map(_can_be_keyword, value)):
+            return _bracketed(
+                "dict(", [f"{key}={_literal(item, depth + 1)}" for key, item in value.items()], ")", depth
+            )
+        items = [f"{_literal(key, 0)}: {_literal(item, depth + 1)}" for key, item in value.items()]
+        return _bracketed("{", items, "}", depth)
+    if isinstance(value, list | tuple):
+        begin, end = ("(", ")") if isinstance(value, tuple) else ("[", "]")
+        return _bracketed(begin, [_literal(item, depth + 1) for item in value], end, depth)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+@lru_cache(4096)
+def _can_be_keyword(key: Any) -> bool:
+    # Python normalises other letters in a keyword (ﬁ becomes fi), and nothing may assign to __debug__.
+    is_name = isinstance(key, str) and key.isascii() and key.isidentifier()
+    return is_name and not keyword.iskeyword(key) and key != "__debug__"
+
+
+def _bracketed(begin: str, items: list[str], end: str, depth: int) -> str:
+    """Write a short flat value on one line, otherwise one item a line; the last comma also makes tuples of one."""
+    if sum(map(len, items)) <= 80:
+        flat = f"{begin}{', '.join(items)}{',' if begin == '(' and len(items) == 1 else ''}{end}"
+        if len(flat) <= 80 and "\n" not in flat and flat.count("(") + flat.count("[") + flat.count("{") <= 1:
+            return flat
+    indent = "    " * (depth + 1)
+    return "".join([begin, "\n", *(f"{indent}{item},\n" for item in items), "    " * depth, end])
 
 
 def _place_of(path: str) -> Place:

@@ -15,13 +15,12 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.dataset_prompts import with_prompt
+from ais_prompt.config.items import abbr_of_dataset, abbr_of_model
+from ais_prompt.config.keys import PromptKeys
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.overrides import changed_item, items_at
-from ais_prompt.config.parse.dataset import abbr_of_dataset
-from ais_prompt.config.parse.model import abbr_of_model
-from ais_prompt.config.parse.section import ConfigSection, Faults
+from ais_prompt.config.section import ConfigSection, Faults, parse_struct
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import digest
 
@@ -31,7 +30,7 @@ MARK: Final = "+"
 """Between the name that variants share and their values, in an ``abbr``."""
 _ABBRS: Final = {"models": abbr_of_model, "datasets": abbr_of_dataset}
 _LONGEST: Final = 24
-"""Characters of a value that an ``abbr`` shows whole."""
+"""Characters of a value that an ``abbr`` shows whole, and of a prompt that names itself."""
 _MOST: Final = 1_000
 """Variants of an item; more are a mistake in most cases."""
 _FIX: Final = "write models.0.generation_kwargs.temperature=0,0.7 or 'datasets.*.infer_cfg.retriever.ice_num=0,2,5'"
@@ -130,6 +129,36 @@ def with_variants(loaded: LoadedConfig, sweeps: Sequence[str] = (), *, zipped: b
     return replace(loaded, values=values, origins={**loaded.origins, **_origins(made, loaded)})
 
 
+def keep_variants(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a translated config whose items have the ``variant`` that the items of the same name had before.
+
+    Args:
+        values: the config in terms of this program.
+        before: the config before it was translated, with all variants written out.
+    """
+    changed = dict(values)
+    for kind in KINDS:
+        known = {
+            one["abbr"]: one["variant"]
+            for one in _listed(before.get(kind))
+            if isinstance(one, Mapping) and "variant" in one and "abbr" in one
+        }
+        if known:
+            changed[kind] = [
+                {**one, "variant": known[one["abbr"]]} if isinstance(one, Mapping) and one.get("abbr") in known else one
+                for one in values[kind]
+            ]
+    return changed
+
+
+def name_of_prompt(text: str) -> str:
+    """Return a name for a prompt that has none: its first words, with a digest where they do not say all of it."""
+    words = "-".join(re.findall(r"\w+", text))
+    if len(words) <= _LONGEST and re.fullmatch(r"[\w\s{}]*", text):
+        return words
+    return f"{words[:_LONGEST].strip('-')}-{digest(text, 4)}"
+
+
 def _parts(text: str) -> Iterator[str]:
     """Yield the parts between commas that are in no bracket and no quotes."""
     open_: list[str] = []
@@ -191,7 +220,7 @@ def _variants(
                 if name:
                     infer = changed.get("infer_cfg")
                     infer = infer if isinstance(infer, Mapping) else {}
-                    changed["infer_cfg"] = with_prompt(infer, prompt, loaded.place(f"{where}.prompts.{name}"))
+                    changed["infer_cfg"] = _with_prompt(infer, prompt, loaded.place(f"{where}.prompts.{name}"))
                 for (path, sweep), value in zip(swept, point, strict=True):
                     changed = changed_item(changed, path, value, where, sweep.where)
                 options = {path: value for (path, _), value in zip(swept, point, strict=True)}
@@ -234,30 +263,25 @@ def _pairs(made: Mapping[Kind, Sequence[_Variant]], combinations: Any) -> list[d
     """Return ``model_dataset_combinations`` in terms of variants; None if every model runs on every dataset."""
     names = {kind: _names(made[kind]) for kind in KINDS}
     found: list[dict[str, Any]] = []
-    if combinations:
-        for one in _listed(combinations):
-            if not isinstance(one, Mapping):
-                return None  # said when it is parsed
-            found.append({**one, **{kind: _spread(_listed(one.get(kind)), names[kind]) for kind in KINDS}})
+    for one in _listed(combinations):
+        if not isinstance(one, Mapping):
+            return None  # said when it is parsed
+        found.append({**one, **{kind: _spread(_listed(one.get(kind)), names[kind]) for kind in KINDS}})
     points = {kind: {one.values["abbr"]: one.point for one in made[kind] if one.point is not None} for kind in KINDS}
     if not (points["models"] and points["datasets"]):
         return found or None
-    every = {kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}
-    found = found or [{kind: every[kind] for kind in KINDS}]
-    return [
-        {"models": [model], "datasets": kept}
-        for one in found
-        for model in map(_name_in, one["models"])
-        if (
-            kept := [
-                dataset
-                for dataset in map(_name_in, one["datasets"])
-                if points["models"].get(model) is None
-                or points["datasets"].get(dataset) is None
-                or points["models"][model] == points["datasets"][dataset]
+    found = found or [{kind: [_name_in(one.values) for one in made[kind]] for kind in KINDS}]
+    pairs = []
+    for one in found:
+        for model in map(_name_in, one["models"]):
+            point = points["models"].get(model)
+            kept = [
+                name
+                for name in map(_name_in, one["datasets"])
+                if point is None or points["datasets"].get(name, point) == point
             ]
-        )
-    ]
+            pairs += [{"models": [model], "datasets": kept}] if kept else []
+    return pairs
 
 
 def _name_in(item: Any) -> Any:
@@ -341,23 +365,124 @@ def _origins(made: Mapping[Kind, Sequence[_Variant]], loaded: LoadedConfig) -> d
     return found
 
 
-def keep_variants(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a translated config whose items have the ``variant`` that the items of the same name had before.
+def _with_prompt(infer: Mapping[str, Any], prompt: Any, where: str) -> dict[str, Any]:
+    """Return an ``infer_cfg`` with another prompt; the given one stays as it is.
 
     Args:
-        values: the config in terms of this program.
-        before: the config before it was translated, with all variants written out.
+        infer: of the dataset.
+        prompt: a text in place of the question, a dialogue, a dict with the keys of `PromptKeys`, or None for the
+            prompt that ``infer_cfg`` has.
+        where: its config path.
+
+    Raises:
+        ConfigError: the prompt does not fit the template; `ConfigFaults` if its keys are wrong.
     """
-    changed = dict(values)
-    for kind in KINDS:
-        known = {
-            one["abbr"]: one["variant"]
-            for one in _listed(before.get(kind))
-            if isinstance(one, Mapping) and "variant" in one and "abbr" in one
-        }
-        if known:
-            changed[kind] = [
-                {**one, "variant": known[one["abbr"]]} if isinstance(one, Mapping) and one.get("abbr") in known else one
-                for one in values[kind]
-            ]
+    changed = dict(infer)
+    if prompt is None:
+        return changed
+    if isinstance(prompt, str):
+        prompt = {"text": prompt}
+    if isinstance(prompt, Mapping) and "round" in prompt and prompt.keys() <= {"begin", "round", "end"}:
+        prompt = {"template": prompt}
+    if not isinstance(prompt, Mapping):
+        raise ConfigError(f"a prompt cannot be {prompt!r:.60}", where=where, fix="give a text, a dialogue or a dict")
+    faults = Faults(str)
+    parse_struct(PromptKeys, prompt, where, faults)
+    faults.raise_any()
+    parts = ("prompt_template", "ice_template", "retriever", "inferencer")
+    changed |= {key: prompt[key] for key in parts if key in prompt}
+    if (template := prompt.get("template")) is not None:
+        changed["prompt_template"] = {**_template(changed, where), "template": template}
+    if (text := prompt.get("text")) is not None:
+        changed |= _asked(changed, text, where)
+    if (system := prompt.get("system")) is not None:
+        changed["prompt_template"] = _with_system(_template(changed, where), system, where)
+    if (shots := prompt.get("few_shot")) is not None:
+        changed["retriever"] = _with_shots(changed.get("retriever"), shots, where)
     return changed
+
+
+def _template(infer: Mapping[str, Any], where: str) -> dict[str, Any]:
+    part = infer.get("prompt_template") or infer.get("ice_template") or {"type": "PromptTemplate"}
+    if not isinstance(part, Mapping):
+        raise ConfigError("the prompt_template of the dataset is no dict", where=where, fix="give a prompt_template")
+    return dict(part)
+
+
+def _asked(infer: Mapping[str, Any], text: str, where: str) -> dict[str, Any]:
+    """Return the templates with another question: in examples too, if they ask as the prompt does."""
+    part = _template(infer, where)
+    before = _question_of(part)
+    changed = {"prompt_template": _with_question(part, text, where)}
+    examples = infer.get("ice_template")
+    if "prompt_template" in infer and isinstance(examples, Mapping) and before and _question_of(examples) == before:
+        changed["ice_template"] = _with_question(dict(examples), text, where)
+    return changed
+
+
+def _turns(part: Mapping[str, Any]) -> tuple[str, Sequence[Any], str, str]:
+    """Return where the turns of a template are: (key, turns, role of the user, key of its text); none of others."""
+    template = part.get("template")
+    if isinstance(part.get("messages"), Sequence):
+        return "messages", part["messages"], "user", "content"
+    if isinstance(template, Mapping) and isinstance(template.get("round"), Sequence):
+        return "round", template["round"], "HUMAN", "prompt"
+    return "", (), "", ""
+
+
+def _last_question(turns: Sequence[Any], role: str) -> int | None:
+    return next((number for number in reversed(range(len(turns))) if _role(turns[number]) == role), None)
+
+
+def _question_of(part: Mapping[str, Any]) -> Any:
+    """Return the text of the last turn of the user; None without one."""
+    _, turns, role, key = _turns(part)
+    last = _last_question(turns, role)
+    return None if last is None else turns[last].get(key)
+
+
+def _with_question(part: dict[str, Any], text: str, where: str) -> dict[str, Any]:
+    place, turns, role, key = _turns(part)
+    if (last := _last_question(turns, role)) is not None:
+        changed = [{**turn, key: text} if number == last else turn for number, turn in enumerate(turns)]
+        if place == "messages":
+            return {**part, "messages": changed}
+        return {**part, "template": {**part["template"], "round": changed}}
+    if isinstance(part.get("template"), str | None) and "messages" not in part:
+        return {**part, "template": text}
+    what = "the template of the dataset has no turn of the user that the text could replace"
+    raise ConfigError(what, where=where, fix="write dict(template=...) in place of the text")
+
+
+def _with_system(part: dict[str, Any], text: str, where: str) -> dict[str, Any]:
+    """Return a template that begins with this system text, in place of its own."""
+    place, turns, _, key = _turns(part)
+    if place == "messages":
+        others = (turn for turn in turns if _role(turn) != "system")
+        return {**part, "messages": [{"role": "system", key: text}, *others]}
+    template = part.get("template")
+    if isinstance(template, str):
+        template = {"round": [{"role": "HUMAN", "prompt": template}]}
+    if not isinstance(template, Mapping) or "round" not in template:
+        raise ConfigError("a system text needs a dialogue", where=where, fix="write dict(template=dict(round=[...]))")
+    begin = template.get("begin") or []
+    kept = [one for one in ([begin] if isinstance(begin, str) else begin) if _role(one) != "SYSTEM"]
+    system = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": text}
+    round_ = [turn for turn in template["round"] if _role(turn) != "SYSTEM"]
+    return {**part, "template": {**template, "begin": [system, *kept], "round": round_}}
+
+
+def _role(turn: Any) -> Any:
+    return turn.get("role") if isinstance(turn, Mapping) else None
+
+
+def _with_shots(retriever: Any, shots: int, where: str) -> dict[str, Any]:
+    if shots == 0:
+        return {"type": "ZeroRetriever"}
+    part = dict(retriever) if isinstance(retriever, Mapping) else {}
+    if "fix_id_list" in part:
+        return {**part, "fix_id_list": list(range(shots))}
+    if not part or str(part.get("type")).endswith("ZeroRetriever"):
+        what = "few_shot needs examples, and infer_cfg has no retriever that finds any"
+        raise ConfigError(what, where=where, fix="give a retriever and an ice_template in infer_cfg")
+    return {**part, "ice_num": shots}

@@ -78,29 +78,22 @@ def _names_of(file: Path, trail: tuple[Path, ...]) -> Names:
     """Return what every top-level name of a config means at its end."""
     file = file.resolve()
     tree = read_syntax(file)
-    names: Names = {}
+    imported: Names = {}
     if file in trail:
-        return names
-    imported = _names_of_bases(tree, file, (*trail, file))
-    if not any(is_read_base(node) for node in tree.body):
-        names.update(imported)
+        return imported
+    for base in bases_of(tree, file):
+        found = _names_of(base.file, (*trail, file))
+        for name, alias in base.names:
+            if name == "*":
+                imported.update(found)
+            elif name in found:
+                imported[alias] = found[name]
+    names = {} if any(map(is_read_base, tree.body)) else dict(imported)
     for node in tree.body:
         if is_read_base(node):
             names.update(imported)
         else:
             _follow(node, file, names)
-    return names
-
-
-def _names_of_bases(tree: ast.Module, file: Path, trail: tuple[Path, ...]) -> Names:
-    names: Names = {}
-    for base in bases_of(tree, file):
-        found = _names_of(base.file, trail)
-        for name, alias in base.names:
-            if name == "*":
-                names.update(found)
-            elif name in found:
-                names[alias] = found[name]
     return names
 
 

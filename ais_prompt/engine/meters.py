@@ -155,7 +155,7 @@ class Spending:
         expected = self._begun / self._requests if self._requests else 1.0
         if budget.max_tokens_total is not None and tokens * expected >= budget.max_tokens_total:
             return f"max_tokens_total={budget.max_tokens_total:,} is used up: {tokens:,} tokens"
-        cost = sum(self._cost.values())  # of one currency, see `ais_prompt.config.parse.model`
+        cost = sum(self._cost.values())  # of one currency, see `ais_prompt.config.parse_run`
         if budget.max_cost is not None and cost * expected >= budget.max_cost:
             return f"max_cost={budget.max_cost:,} is used up: {cost:.4g} {''.join(self._cost)}"
         return ""

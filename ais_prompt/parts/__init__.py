@@ -1,4 +1,4 @@
-"""Parts that users bring: found in installed packages, called with a check of what they return."""
+"""Parts that users bring: called with a check of what they return, and what is meant by names from other programs."""
 
 from typing import TYPE_CHECKING
 
@@ -8,33 +8,23 @@ if TYPE_CHECKING:
     from ais_prompt.parts.guarded import (
         GuardedPart,
         KeptChecks,
+        RunsPrograms,
         awaiting,
         calling,
         ends_program,
         exception_line,
         guarded_call,
+        members,
         part_class,
         part_error,
         refuse_other_kind,
+        type_words,
     )
-    from ais_prompt.parts.isolation import RunsPrograms
     from ais_prompt.parts.places import (
         defined_at,
         last_line_in,
         place,
         users_line,
-    )
-    from ais_prompt.parts.plugins import (
-        EXTENSIONS,
-        find_plugins,
-        installed_entry,
-        installed_extensions,
-        load_plugins,
-        plugin_configs,
-    )
-    from ais_prompt.parts.protocols import (
-        members,
-        type_words,
     )
     from ais_prompt.parts.synonyms import (
         PYTHON,

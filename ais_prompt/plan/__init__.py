@@ -26,14 +26,26 @@ if TYPE_CHECKING:
         read_answer,
         read_dataset,
     )
-    from ais_prompt.plan.cluster import Clusters, check_cluster, cluster_of
+    from ais_prompt.plan.cluster import check_cluster, cluster_of, with_clusters
     from ais_prompt.plan.data_file import DataFile, Description, describe_file, describe_rows
-    from ais_prompt.plan.described_model import STAND_IN, completed_urls, local_model, named_model, served_model
     from ais_prompt.plan.gold_kinds import KINDS, GoldKind, Golds
-    from ais_prompt.plan.named_config import ReadConfig, read_spec
-    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
+    from ais_prompt.plan.named_config import (
+        STAND_IN,
+        ReadConfig,
+        completed_urls,
+        local_model,
+        named_model,
+        read_spec,
+        served_model,
+    )
+    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, fitting_shots, record_of
     from ais_prompt.plan.runner import Runner, ShardWork
-    from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots
-    from ais_prompt.plan.stored_run import is_code, stored_spec, with_model, with_stored_config
+    from ais_prompt.plan.stored_run import (
+        stored_spec,
+        unusable_parts,
+        with_model,
+        with_stored_config,
+        without_permissions,
+    )
 else:
     __getattr__, __dir__ = offered(__name__, "partitioners", "runners")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 
@@ -38,8 +38,9 @@ def argument_faults(
     for key in accepted.unknown(args):
         fix = key_advice(key, accepted.hints)
         yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", fix=fix)
-    for key in accepted.missing(args):
-        yield ConfigError(f"{name} needs {key!r}", where=where, fix=f"add {key}=...")
+    for key in accepted.needed:
+        if key not in args:
+            yield ConfigError(f"{name} needs {key!r}", where=where, fix=f"add {key}=...")
     for key, value in args.items():
         if key in accepted.hints and (fault := _fault(accepted.hints[key], value, f"{key!r} of {name}")):
             fault.where = f"{where}.{fault.where if fault.where.startswith(f'{key}.') else key}"
@@ -69,10 +70,6 @@ class _Accepted(Struct, frozen=True):
         """Return those of the names that are not accepted."""
         return [] if self.takes_any else [name for name in names if name not in self.hints]
 
-    def missing(self, names: Container[str]) -> list[str]:
-        """Return the needed arguments that are not among the names."""
-        return [name for name in self.needed if name not in names]
-
 
 @lru_cache(PARTS_KEPT)
 def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
@@ -84,7 +81,10 @@ def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
         parameters = list(inspect.signature(part).parameters.values())[given:]
     except ValueError:
         return None
-    hints = _hints(part)
+    try:
+        hints = get_type_hints(part.__init__ if inspect.isclass(part) else part, include_extras=True)
+    except (NameError, TypeError):  # hints of somebody else's part that cannot be resolved are not checked
+        hints = {}
     named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
     # ``**options: Unpack[SomeTypedDict]`` (PEP 692)
     rest = next((hints.get(p.name) for p in parameters if p.kind is p.VAR_KEYWORD), None)
@@ -94,13 +94,6 @@ def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
         [one.name for one in named if one.default is one.empty],
         not options and any(one.kind is one.VAR_KEYWORD for one in parameters),
     )
-
-
-def _hints(part: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(part.__init__ if inspect.isclass(part) else part, include_extras=True)
-    except (NameError, TypeError):  # hints of somebody else's part that cannot be resolved are not checked
-        return {}
 
 
 def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import expand
 from ais_prompt.data import Dataset, Reader, Retriever, find_data, load_dataset
-from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of, located
 from ais_prompt.evaluators import (
     AsksInParts,
     Evaluator,
@@ -84,11 +84,8 @@ def build_model(spec: ModelSpec) -> Model:
     model: Model = build_part(MODELS, spec.part, num_gpus=spec.num_gpus)
     if not spec.further:
         return model
-    try:
+    with located(spec.where):
         changed: Model | None = first_answer("model", spec, model)
-    except AisPromptError as error:
-        error.where = error.where or spec.where
-        raise
     return model if changed is None else changed
 
 
@@ -123,11 +120,8 @@ def build_chat_format(
 def read_dataset(spec: DatasetSpec) -> Dataset:
     """Read a dataset, cut it to its ranges, draw from it and spoil it, in this order, as far as its spec says so."""
     reader: Reader = build_part(READERS, spec.source)
-    try:
+    with located(spec.reader.where):
         data = load_dataset(reader, spec.reader)
-    except AisPromptError as error:
-        error.where = error.where or spec.reader.where
-        raise
     test = data.test if spec.reader.limit is None else data.test[: spec.reader.limit]
     if spec.reader.sample is not None:
         from ais_prompt.data import drawn
@@ -159,7 +153,8 @@ def build_inferencer(spec: DatasetSpec) -> Inferencer:
 
 def build_templates(spec: DatasetSpec, inferencer: Inferencer) -> tuple[Template | None, Template | None]:
     """Build the template of an in-context example and that of the question; None for one that is not there."""
-    ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
+    parts = spec.infer.ice_template, spec.infer.prompt_template
+    ice, prompt = (build_part(TEMPLATES, part) if part else None for part in parts)
     if isinstance(inferencer, DialogueInferencer):
         prompt = inferencer.dialogue_template(prompt, spec.reader)
         if ice is not None and prompt is not None and prompt.ice_token is None:
@@ -169,7 +164,7 @@ def build_templates(spec: DatasetSpec, inferencer: Inferencer) -> tuple[Template
 
 def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inferencer) -> PromptBuilder:
     """Build the dataset's side of the prompt."""
-    try:
+    with located(spec.infer.where):
         ice, prompt = build_templates(spec, inferencer)
         return PromptBuilder(
             ice,
@@ -182,9 +177,6 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
             media_roots=media_roots_of(spec),
             turn_golds=not spec.reader.gold_columns,
         )
-    except AisPromptError as error:
-        error.where = error.where or spec.infer.where
-        raise
 
 
 def media_roots_of(spec: DatasetSpec) -> MediaRoots:
@@ -324,10 +316,6 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
             if compares
             else "take baseline out, or use PairwiseEvaluator",
         )
-
-
-def _template(spec: PartSpec | None) -> Template | None:
-    return build_part(TEMPLATES, spec) if spec else None
 
 
 def _both(config_path: str, elsewhere: str) -> str:

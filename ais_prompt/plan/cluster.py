@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -35,39 +34,28 @@ def cluster_of(sample: Sample, column: str | None) -> tuple[str, str] | None:
     return column, value if isinstance(value, str) else canonical(value)
 
 
-class Clusters:
-    """Add the cluster to each prediction: as stored, or from the data if the column was named later."""
+def with_clusters(dataset: PlannedDataset, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
+    """Yield predictions with the cluster that scoring uses: as stored, or from the data if the column was named later.
 
-    def __init__(self, dataset: PlannedDataset) -> None:
-        self._dataset = dataset
-        self._column = dataset.spec.eval.cluster
-
-    def named(self, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
-        """Yield the predictions with the cluster that scoring uses.
-
-        Raises:
-            DataError: the data have no such column, or no longer the row of a prediction.
-        """
-        for prediction in predictions:
-            if (prediction.cluster and prediction.cluster[0]) == self._column:
-                yield prediction
-            elif self._column is None:
-                yield replace(prediction, cluster=None)
-            else:
-                yield replace(prediction, cluster=cluster_of(self._sample(prediction), self._column))
-
-    @cached_property
-    def _samples(self) -> dict[str, Sample]:
-        samples = self._dataset.data.test
-        check_cluster(self._dataset.spec.eval, samples)
-        # Predictions of the first version are named after their whole rows.
-        return {name: sample for sample in samples for name in (sample.row_id, sample.id)}
-
-    def _sample(self, prediction: Prediction) -> Sample:
-        if (sample := self._samples.get(prediction.sample_id)) is None:
-            raise DataError(
-                f"the data no longer hold sample {prediction.sample_id}, so its cluster is not known",
-                where=f"{self._dataset.spec.eval.where}.cluster",
-                fix="score with the data of the run, or without cluster",
-            )
-        return sample
+    Raises:
+        DataError: the data have no such column, or no longer the row of a prediction.
+    """
+    spec = dataset.spec.eval
+    samples: dict[str, Sample] = {}
+    for prediction in predictions:
+        if (prediction.cluster and prediction.cluster[0]) == spec.cluster:
+            yield prediction
+        elif spec.cluster is None:
+            yield replace(prediction, cluster=None)
+        else:
+            if not samples:
+                check_cluster(spec, dataset.data.test)
+                # Predictions of the first version are named after their whole rows.
+                samples = {name: sample for sample in dataset.data.test for name in (sample.row_id, sample.id)}
+            if (sample := samples.get(prediction.sample_id)) is None:
+                raise DataError(
+                    f"the data no longer hold sample {prediction.sample_id}, so its cluster is not known",
+                    where=f"{spec.where}.cluster",
+                    fix="score with the data of the run, or without cluster",
+                )
+            yield replace(prediction, cluster=cluster_of(sample, spec.cluster))

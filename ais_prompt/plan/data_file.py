@@ -1,12 +1,14 @@
 """Describe a file with questions as a dataset (``--data FILE``).
 
 `ais_prompt.data.data_shapes` says what its columns mean, `ais_prompt.plan.gold_kinds` what its answers are. What a
-user says of the file counts before what is recognised.
+user says of the file counts before what is recognised. Notes say what was recognised, and what else is remarkable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,12 +18,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.config import Note, Options, resolve_data_path
-from ais_prompt.data import LocalDataset, RowShape, find_shape, flat, guessed_csv_form
+from ais_prompt.data import (
+    ANSWERS,
+    QUESTIONS,
+    LocalDataset,
+    RowShape,
+    find_shape,
+    flat,
+    guessed_csv_form,
+    plain_name,
+    row_place,
+)
 from ais_prompt.errors import ConfigError
-from ais_prompt.plan.file_columns import FileColumns, columns_of_prompts, guessed_columns
-from ais_prompt.plan.file_notes import answer_in_prompt, other_answers, recognised, rows_without_gold, unnamed_labels
-from ais_prompt.plan.file_prompts import named_prompts, written_prompts
-from ais_prompt.plan.gold_kinds import Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
+from ais_prompt.plan.file_columns import (
+    FileColumns,
+    columns_of_prompts,
+    guessed_columns,
+    named_prompts,
+    written_prompts,
+)
+from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.prompts import mark_of
 from ais_prompt.terminal import FACT
 from ais_prompt.utils import counted, late, listed
@@ -175,12 +191,10 @@ def describe_rows(
         **({"eval_cfg": scoring} if scoring else {}),
     }
     remarks = (
-        *rows_without_gold(golds, answer, data.path),
-        *answer_in_prompt(data.texts, found, answer),
-        *unnamed_labels(data.texts, labels_of(known) if kind == "label" else None),
-        *other_answers(looked, found),
+        *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
+        *_other_answers(looked, found),
     )
-    return Description(dataset, recognised(found, kind, scoring, data.evaluator), remarks, kind)
+    return Description(dataset, _recognised(found, kind, scoring, data.evaluator), remarks, kind)
 
 
 def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> FileColumns:
@@ -269,3 +283,77 @@ def _letters(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the letters of all options."""
     found = {line[:1] for row in rows for line in str(row["options"]).splitlines() if line[1:3] == ". "}
     return "".join(sorted(found))
+
+
+def _recognised(columns: FileColumns, kind: Kind | None, scoring: Scoring, evaluator: str | None) -> str:
+    """Say what was recognised. An evaluator is named if the user names it, or no postprocessor reads the answers."""
+    shape = columns.shape
+    inputs = [name for name in columns.inputs if name != columns.answer and not (name == "options" and shape.options)]
+    made = {"question": shape.question}
+    asked = listed(mark_of(column) for name in inputs for column in made.get(name) or (name,))
+    if shape.messages is not None:
+        asked = f"the chat in {mark_of(shape.messages)}"
+    if shape.inside:
+        asked += f", columns inside {listed(map(mark_of, shape.inside))}"
+    if shape.options:
+        options = (shape.options,) if isinstance(shape.options, str) else shape.options
+        asked += f", options from {listed(map(mark_of, options))}"
+    if kind is None or columns.answer is None:
+        return f"{asked} · no column has a known name for the answer, so nothing is scored: --answer COLUMN"
+    about = next(one.about for one in KINDS if one.name == kind)
+    if kind in ("letter", "letters") and shape.answer is not None and shape.gold.startswith("from"):
+        other = "from 1" if shape.gold == "from 0" else "from 0"
+        about += f", counted {shape.gold} (otherwise --set datasets.0.shape.gold='{other}')"
+    where = shape.right or columns.source or ("the last turn" if shape.messages else "a mark of the options")
+    read = [scoring[key]["type"] for key in ("dataset_postprocessor", "pred_postprocessor") if key in scoring]
+    scorers = read if read and not evaluator else [*read, scoring["evaluator"]["type"]]
+    named = mark_of(where) if where in (shape.right, columns.source) else where
+    return f"{asked} → {named}, {about} ({', '.join(dict.fromkeys(scorers))})"
+
+
+def _remarks(
+    data: DataFile, columns: FileColumns, answer: str | None, golds: Sequence[Any], labels: Sequence[str] | None
+) -> Iterator[Note]:
+    """Say what else is remarkable about the golds and the prompts of the user.
+
+    Args:
+        data: what is said of the file.
+        columns: what its columns mean.
+        answer: the column of the golds.
+        golds: the gold of each row.
+        labels: where golds are labels.
+    """
+    empty = [number for number, gold in enumerate(golds) if not has_gold(gold)]
+    if answer is not None and 0 < len(empty) < len(golds):  # the end of a run names them with a command
+        first = row_place([data.path], empty[0])
+        what = f"{counted(len(empty), 'row')} without an answer, the first is {first}: they get no score"
+        yield Note(what, level=logging.INFO)
+    if data.texts and answer is not None and answer in columns.inputs:
+        where = f"{mark_of(answer)} is always empty in the prompt, take it out of --prompt"
+        yield Note(f"the right answer is never sent: {where}")
+    unnamed = ([label for label in labels or () if not _names(text, label)] for text in data.texts)
+    if missing := next(filter(None, unnamed), None):
+        which = "a" if len(data.texts) > 1 else "the"
+        yield Note(f"{which} prompt does not name the labels {listed(missing)}, so the model has to guess them")
+
+
+def _names(prompt: str, label: str) -> bool:
+    """Return whether a prompt has a label as a word: "know" does not name the label "no"."""
+    word = rf"(?<![A-Za-z0-9]){re.escape(label)}(?![A-Za-z0-9])"
+    return re.search(word, prompt, re.IGNORECASE) is not None
+
+
+def _other_answers(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
+    """Name the other columns that may be the answer."""
+    source, shape = columns.source, columns.shape
+    if source is None or shape.options:
+        return []
+    taken = {source, columns.answer, shape.right, shape.messages, *shape.inside, *columns.inputs}
+    names = [
+        name
+        for name in rows[0]
+        if name not in taken and plain_name(name) in ANSWERS and plain_name(name) not in QUESTIONS
+    ]
+    # A solution that holds the answer is no other answer.
+    others = [name for name in names if any(str(row.get(source)) not in str(row.get(name)) for row in rows)]
+    return [Note(f"the answer is not {listed(map(mark_of, others))}: --answer COLUMN changes it")] if others else []

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -52,6 +53,7 @@ _CODE: Final = late(r"[-+]?0\d+")
 _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
+_PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _LETTER: Final = late(r"\W*([A-J])\W*")
 
 
@@ -73,7 +75,7 @@ class Golds(Struct, frozen=True, dict=True):
     @cached_property
     def texts(self) -> list[list[str]]:
         """The right answers of each row as texts; empty for an object of another form. Each kind looks at them."""
-        return [_texts(value) for value in self.values]
+        return [_texts(value) or [] for value in self.values]
 
 
 class GoldKind(Struct, frozen=True):
@@ -96,23 +98,19 @@ class GoldKind(Struct, frozen=True):
 
 def has_gold(value: Any) -> bool:
     """Return whether a row has a gold: an empty list, or one of empty answers, is none."""
+    return _texts(value) != []
+
+
+def _texts(value: Any) -> list[str] | None:
+    """Return the right answers of a gold as texts; None for an object of another form."""
+    if isinstance(value, bool):
+        return [str(value).lower()]
     try:
-        return bool(_each(value))
+        return golds_of(value)
     except MissingGoldError:
-        return False
-    except AisPromptError:  # an object of another form
-        return True
-
-
-def _texts(value: Any) -> list[str]:
-    try:
-        return [str(one).lower() if isinstance(one, bool) else str(one) for one in _each(value)]
-    except AisPromptError:
         return []
-
-
-def _each(value: Any) -> Sequence[Any]:
-    return [value] if isinstance(value, bool) else golds_of(value)
+    except AisPromptError:
+        return None
 
 
 def _scoring(evaluator: str, extract: str | None = None, of_gold: str | None = None, **args: Any) -> Scoring:
@@ -142,32 +140,25 @@ def _letter(golds: Golds) -> Scoring | None:
 
 
 def _letters(golds: Golds) -> Scoring | None:
-    return (
-        _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
-        if golds.letters
-        else None
-    )
+    if not golds.letters:
+        return None
+    return _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
 
 
 def _object(golds: Golds) -> Scoring | None:
-    values = [parse_text(one) if isinstance(one, str) and _is_json_object(one) else one for one in golds.values]
+    values = [_parsed_object(value) for value in golds.values]
     known = [value for value in values if isinstance(value, Mapping) and not _texts(value)]
     nested = [value for value in values if isinstance(value, list) and any(isinstance(one, Mapping) for one in value)]
-    return (
-        _scoring("JsonEqualEvaluator", "json_postprocess")
-        if values and len(known) + len(nested) == len(values)
-        else None
-    )
+    are_objects = values and len(known) + len(nested) == len(values)
+    return _scoring("JsonEqualEvaluator", "json_postprocess") if are_objects else None
 
 
-def _is_json_object(text: str) -> bool:
-    if not text.strip().startswith(("{", "[{")):
-        return False
-    try:
-        parse_text(text)
-    except ValueError:
-        return False
-    return True
+def _parsed_object(value: Any) -> Any:
+    """Return the object, or the list of objects, that a text is in JSON; any other value as it is."""
+    if isinstance(value, str) and value.strip().startswith(("{", "[{")):
+        with suppress(ValueError):
+            return parse_text(value)
+    return value
 
 
 def labels_of(golds: Golds) -> list[str] | None:
@@ -191,12 +182,9 @@ def labels_of(golds: Golds) -> list[str] | None:
 
 
 def _label(golds: Golds) -> Scoring | None:
-    labels = labels_of(golds)
-    return (
-        None
-        if labels is None
-        else _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
-    )
+    if (labels := labels_of(golds)) is None:
+        return None
+    return _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
 
 
 def _number(golds: Golds) -> Scoring | None:
@@ -230,20 +218,8 @@ def _formula(golds: Golds) -> Scoring | None:
     if all(last_boxed(one) for [one] in texts):
         return _scoring("MATHVerifyEvaluator", "math_postprocess_v2", "math_postprocess_v2")
     short = all(len(one) <= 200 and "\n" not in one for [one] in texts)
-    written = short and any(_FORMULA.search(one) for [one] in texts) and not any(_is_prose(one) for [one] in texts)
+    written = short and any(_FORMULA.search(one) for [one] in texts) and not any(_PROSE.search(one) for [one] in texts)
     return _scoring("MATHVerifyEvaluator", "math_postprocess_v2") if written else None
-
-
-def _is_prose(text: str) -> bool:
-    return re.search(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}", text) is not None
-
-
-def _text(golds: Golds) -> Scoring | None:
-    return _scoring("ContainsEvaluator") if any(golds.texts) else None
-
-
-def _exact(golds: Golds) -> Scoring | None:
-    return _scoring("AccEvaluator") if any(golds.texts) else None
 
 
 KINDS: Final = (
@@ -264,28 +240,18 @@ KINDS: Final = (
         "text",
         "a text that is in the model's answer",
         ("Paris", ["Paris", "City of Light"]),
-        _text,
+        lambda golds: _scoring("ContainsEvaluator") if any(golds.texts) else None,
         "Let me think. It is %s.",
     ),
-    GoldKind("exact", "a text that equals the model's answer", ("Paris",), _exact, "%s"),
+    GoldKind(
+        "exact",
+        "a text that equals the model's answer",
+        ("Paris",),
+        lambda golds: _scoring("AccEvaluator") if any(golds.texts) else None,
+        "%s",
+    ),
 )
 """The table; the first kind that fits is guessed, and the last one never."""
-
-
-class Misfit(Struct, frozen=True):
-    """What a scorer makes of golds that it should read.
-
-    Attributes:
-        answer: what the model would have said.
-        gold: the gold of the row.
-        value: what it got; None if the evaluator refused the gold.
-        why: the words of the error, if one was raised.
-    """
-
-    answer: str
-    gold: str
-    value: float | None
-    why: str = ""
 
 
 def guess(golds: Golds) -> tuple[GoldKind, Scoring] | None:
@@ -296,7 +262,7 @@ def guess(golds: Golds) -> tuple[GoldKind, Scoring] | None:
     """
     for kind in KINDS[:-1]:
         scoring = kind.scoring(golds)
-        if scoring is not None and (kind.name == "text" or misfit(scoring, golds, kind.sentence) is None):
+        if scoring is not None and (kind.name == "text" or fits(scoring, golds, kind.sentence)):
             return kind, scoring
     return None
 
@@ -323,11 +289,8 @@ def as_kind(name: Kind, golds: Golds) -> tuple[GoldKind, Scoring]:
     return kind, kind.scoring(golds) or plain[name]
 
 
-def misfit(scoring: Scoring, golds: Golds, sentence: str) -> Misfit | None:
-    """Try a scorer on golds: each alone and in a sentence must be right, and that of another row wrong.
-
-    Returns:
-        The first answer that is scored wrongly; None if there is none.
+def fits(scoring: Scoring, golds: Golds, sentence: str) -> bool:
+    """Return whether a scorer reads golds: each alone and in a sentence must be right, and that of another row wrong.
 
     Raises:
         MissingExtra: a package that it needs is not installed.
@@ -349,12 +312,12 @@ def misfit(scoring: Scoring, golds: Golds, sentence: str) -> Misfit | None:
                 extracted = extract(answer)
                 found = 0.0 if extracted is None else evaluator.score(extracted, right)[evaluator.metrics[0]]
                 if found != value:
-                    return Misfit(answer, text, found)
+                    return False
     except MissingExtra:
         raise
-    except AisPromptError as error:
-        return Misfit("", str(golds.values[0]), None, error.what)
-    return None
+    except AisPromptError:
+        return False
+    return True
 
 
 def _reader(part: Mapping[str, Any] | None) -> Callable[[Any], Any]:
@@ -375,7 +338,7 @@ def _tried(values: Sequence[Any]) -> list[Any]:
 
 def _differ(one: Any, other: Any) -> bool:
     """Return whether no right answer of a row is part of one of another row."""
-    first, second = ({same_label(text) for text in _texts(value)} for value in (one, other))
+    first, second = ({same_label(text) for text in _texts(value) or ()} for value in (one, other))
     return not any(a in b or b in a for a in first for b in second)
 
 

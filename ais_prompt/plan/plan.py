@@ -6,21 +6,23 @@ another. Building a part opens no weights, socket or server.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
-from typing import Any, Final, Generic, Self, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import PartError, located
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
-from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
-from ais_prompt.models import Model
-from ais_prompt.parts import guarded_call, part_class
+from ais_prompt.inferencers import RETRY_HINT, DialogueInferencer, InferenceContext, Inferencer, KeepsShots
+from ais_prompt.models import Model, estimate_tokens
+from ais_prompt.parts import defined_at, guarded_call, part_class
 from ais_prompt.plan.build import (
     Postprocessor,
     build_context,
@@ -34,11 +36,10 @@ from ais_prompt.plan.build import (
     chat_format_of,
     read_dataset,
 )
-from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -123,14 +124,16 @@ class Plan:
         return some
 
     def with_models(self, models: Mapping[PlannedModel, Model]) -> Plan:
-        """Return the same plan with other objects for some of its models and judges."""
+        """Return the same plan with other objects for some of its models and judges. This one forgets its rows."""
         other = copy(self)
         planned = {one: PlannedModel(one.spec, model) for one, model in models.items()}
         other.models = tuple(planned.get(one, one) for one in self.models)
         other._judges = [planned.get(one, one) for one in self._judges]
         datasets = {one: one.with_judges(planned) for one in self.datasets}
         other.datasets = tuple(datasets.values())
-        other.tasks = tuple(task.of_parts(planned, datasets) for task in self.tasks)
+        for task in self.tasks:
+            task.release()
+        other.tasks = tuple(Task(planned.get(one._model, one._model), datasets[one.dataset]) for one in self.tasks)
         return other
 
     @property
@@ -145,7 +148,7 @@ class Plan:
 
     def _judge(self, spec: ModelSpec) -> PlannedModel:
         for judge in self._judges:
-            if _configured_alike(judge.spec, spec):
+            if _config_of(judge.spec) == _config_of(spec):
                 return judge
         self._judges.append(PlannedModel(spec))
         return self._judges[-1]
@@ -163,13 +166,6 @@ class Task:
         self.dataset = dataset
         self.lock = RLock()
         self._model = model
-
-    def of_parts(
-        self, models: Mapping[PlannedModel, PlannedModel], datasets: Mapping[PlannedDataset, PlannedDataset]
-    ) -> Task:
-        """Return the same task with another model and dataset: earlier → new. This one forgets its rows."""
-        self.release()
-        return Task(models.get(self._model, self._model), datasets.get(self.dataset, self.dataset))
 
     @classmethod
     def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
@@ -191,7 +187,7 @@ class Task:
         """``model/dataset``, as progress and errors show it."""
         return self.spec.name
 
-    @property
+    @built_once
     def model(self) -> Model:
         """The model, not loaded yet."""
         return self._model.model
@@ -201,7 +197,7 @@ class Task:
         """The rows of the dataset."""
         return self.dataset.data
 
-    @property
+    @built_once
     def inferencer(self) -> Inferencer:
         """What is asked of a sample."""
         return self.dataset.inferencer
@@ -250,6 +246,8 @@ class PlannedDataset:
         spec: DatasetSpec,
         judge_of: Callable[[ModelSpec], PlannedModel] | None = None,
         data: Dataset | None = None,
+        *,
+        questions: PlannedDataset | None = None,
     ) -> None:
         """Plan a dataset.
 
@@ -257,12 +255,15 @@ class PlannedDataset:
             spec: what the config says.
             judge_of: plans a judge of its answers; None lets it have judges of its own.
             data: the questions, where they are not those that the config names.
+            questions: the dataset that has the questions, for a further evaluator.
         """
         self.spec = spec
         judge = spec.eval.judge
         self.judges = tuple(map(judge_of or PlannedModel, judge.models if judge else ()))
-        self.further = tuple(_SameQuestions(self, one, judge_of) for one in spec.eval.further)
+        further = (replace(spec, eval=scoring) for scoring in spec.eval.further)
+        self.further = tuple(PlannedDataset(one, judge_of, questions=self) for one in further)
         self.lock = RLock()
+        self._questions = questions
         if data is not None:
             PlannedDataset.data.keep(self, data)
 
@@ -274,7 +275,7 @@ class PlannedDataset:
     @built_once
     def data(self) -> Dataset:
         """The rows, cut to their ranges."""
-        return read_dataset(self.spec)
+        return read_dataset(self.spec) if self._questions is None else self._questions.data
 
     @property
     def size(self) -> int | None:
@@ -343,13 +344,10 @@ class PlannedDataset:
             AisPromptError: the retriever failed, or gives rows that do not exist.
         """
         data, spec = self.data, self.spec.infer.retriever
-        try:
+        with located(spec.where):
             found = self.retriever.retrieve(data.train, data.test)
             if not is_shipped(part_class(self.retriever)):
-                check_shots(found, data, spec.type, self.retriever)
-        except AisPromptError as error:
-            error.where = error.where or spec.where
-            raise
+                _check_shots(found, data, spec.type, self.retriever)
         return found
 
     @built_once
@@ -379,14 +377,13 @@ class PlannedDataset:
         if not any(judge in judges for scoring in self.scorings for judge in scoring.judges):
             return self
         self.release()
-        other = self._copy(judges)
-        other.further = tuple(one.of_questions(other, judges) for one in self.further)
-        return other
-
-    def _copy(self, judges: Mapping[PlannedModel, PlannedModel]) -> Self:
-        other = copy(self)
-        other.lock = RLock()
-        other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
+        other, *further = map(copy, self.scorings)
+        for one in (other, *further):
+            one.lock = RLock()
+            one.judges = tuple(judges.get(judge, judge) for judge in one.judges)
+        for one in further:
+            one._questions = other
+        other.further = tuple(further)
         return other
 
     def release(self) -> None:
@@ -395,33 +392,6 @@ class PlannedDataset:
             PlannedDataset.data.forget(one)
             PlannedDataset.shot_ids.forget(one)
             PlannedDataset.train_row.forget(one)
-
-
-class _SameQuestions(PlannedDataset):
-    """The questions of a dataset with a further evaluator.
-
-    Args:
-        questions: the dataset.
-        scoring: the evaluator, with what it needs.
-        judge_of: as for `PlannedDataset`.
-    """
-
-    def __init__(
-        self, questions: PlannedDataset, scoring: EvalSpec, judge_of: Callable[[ModelSpec], PlannedModel] | None
-    ) -> None:
-        super().__init__(replace(questions.spec, eval=scoring), judge_of)
-        self._questions = questions
-
-    @built_once
-    def data(self) -> Dataset:
-        """The rows of the dataset."""
-        return self._questions.data
-
-    def of_questions(self, questions: PlannedDataset, judges: Mapping[PlannedModel, PlannedModel]) -> _SameQuestions:
-        """Return the same evaluator of other questions, with other judges: earlier → new."""
-        other = self._copy(judges)
-        other._questions = questions
-        return other
 
 
 class PlannedModel:
@@ -463,11 +433,60 @@ class PlannedModel:
         Raises:
             AisPromptError: it surely cannot; ``where`` names the model in the config.
         """
-        try:
+        with located(self.spec.where):
             self.model.preflight()
-        except AisPromptError as error:
-            error.where = error.where or self.spec.where
-            raise
+
+
+def fitting_shots(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> Sequence[Sample]:
+    """Return as many examples as fit into every prompt of a sample; none if it is too long even without.
+
+    The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All
+    prompts of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and
+    not even those if the inferencer measures the whole text (``keeps_all_shots``). The number is found by bisection, so
+    a prompt with k examples is built log2(k) + 1 times at most.
+
+    Args:
+        inferencer: makes the prompts.
+        sample: the question.
+        shots: its examples, all of them.
+        context: the model; if its ``max_seq_len`` is None, all examples fit.
+
+    Raises:
+        AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
+    """
+    limit = context.model.max_seq_len
+    if limit is None or (isinstance(inferencer, KeepsShots) and inferencer.keeps_all_shots):
+        return shots
+
+    def too_long(count: int) -> bool:
+        for view in inferencer.preview(sample, shots[:count], context):
+            tokens = context.model.count_tokens(view.prompt)
+            # Without a tokenizer they are estimated, as OpenCompass does for API models.
+            if (estimate_tokens(view.prompt) if tokens is None else tokens) > limit:
+                return True
+        return False
+
+    if not shots or not too_long(len(shots)):
+        return shots
+    return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
+
+
+def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:
+    """Check that a retriever returns rows of the train split, for each question.
+
+    Raises:
+        PartError: it does not.
+    """
+    found = f"{len(shot_ids)} lists of examples for {len(data.test)} questions"
+    wrong = len(shot_ids) != len(data.test)
+    for row in () if wrong else itertools.chain.from_iterable(shot_ids):
+        if not 0 <= row < len(data.train):
+            found, wrong = f"row {row} of {len(data.train)} train rows", True
+            break
+    if wrong:
+        raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)
 
 
 def record_of(
@@ -493,8 +512,6 @@ def record_of(
     return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)
 
 
-def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
-    def shared(spec: ModelSpec) -> tuple[object, ...]:
-        return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
-
-    return shared(one) == shared(other)
+def _config_of(spec: ModelSpec) -> tuple[object, ...]:
+    """Return all that distinguishes a judge."""
+    return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from ais_prompt.metrics import mean_scores
-from ais_prompt.plan import Clusters, Task
+from ais_prompt.plan import Task, with_clusters
 from ais_prompt.steps import first_answer
 from ais_prompt.store import RunFolder, read_predictions, write_results
 from ais_prompt.terminal import NOTE
@@ -60,7 +60,7 @@ def _samples(
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     found = [
         one
-        for one in Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
+        for one in with_clusters(task.dataset, read_predictions(path, with_prompts=False))
         if one.sample_id in values and not one.failed
     ]
     drawn = Stratum("", answered) if len(found) < answered else None

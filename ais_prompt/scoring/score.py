@@ -24,7 +24,7 @@ from ais_prompt.evaluators import (
 )
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
 from ais_prompt.parts import RunsPrograms
-from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
+from ais_prompt.plan import Plan, PlannedDataset, Task, with_clusters
 from ais_prompt.scoring.answers import RepeatScorer
 from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores
@@ -108,7 +108,7 @@ def _score_by(
     assert evaluator is not None  # `Task.scorings` has those that score
     # Read one at a time: a task may have millions of predictions. The first one tells how many answers a question has.
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-    predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
+    predictions = with_clusters(task.dataset, read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     scorer = scorer_with_verdicts(task, folder, evaluator, first)
@@ -267,7 +267,7 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
             where=task.spec.dataset.eval.where,
             fix="score it with `aisprompt score RUN`",
         )
-    return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
+    return list(_sample_scores(task.name, scorer, with_clusters(task.dataset, predictions)))
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:

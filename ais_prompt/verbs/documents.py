@@ -16,9 +16,8 @@ from msgspec import Struct, field
 
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.extension import VerbEntry, all_of, import_object
-from ais_prompt.parts import installed_entry
 from ais_prompt.secrets import SECRETS
-from ais_prompt.steps import extensions
+from ais_prompt.steps import extensions, installed_entry
 from ais_prompt.types import Document, Fault
 
 if TYPE_CHECKING:

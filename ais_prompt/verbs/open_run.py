@@ -20,12 +20,11 @@ from ais_prompt.checks import PromptWarning
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, Interrupted, StoreError, faults_of
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
-from ais_prompt.parts import installed_entry
 from ais_prompt.plan import stored_spec
 from ais_prompt.report import LONG_HEADER, long_cells, read_stored_results, samples_table, scores_table, to_pandas
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
-from ais_prompt.steps import step
+from ais_prompt.steps import installed_entry, step
 from ais_prompt.store import RunFolder, locate_run, read_run_file, refuse_links
 from ais_prompt.types import RunSpec
 from ais_prompt.utils import advice, counted, decode_own, listed

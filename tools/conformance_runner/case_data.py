@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from ais_prompt.config import ConfigSection, Faults, parse_reader
+from ais_prompt.config import ConfigSection, Faults
 from ais_prompt.data import Dataset, Embeddings, Table, load_dataset, select, store_rows
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec, Sample
 from ais_prompt.utils import digest
@@ -95,7 +95,7 @@ def _samples(rows: Sequence[dict[str, Any]], wanted: int | float | str | None, s
 
 def _reader_spec(case: Case) -> ReaderSpec:
     faults = Faults(lambda path: path)
-    spec = parse_reader(ConfigSection(case.config["reader_cfg"], "reader_cfg", faults))
+    spec = ConfigSection(case.config["reader_cfg"], "reader_cfg", faults).read(ReaderSpec)
     faults.raise_any()
     assert spec is not None  # it is only None with a fault
     # The peers take media from anywhere; no case sends them.

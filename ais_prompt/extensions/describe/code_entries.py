@@ -35,9 +35,9 @@ from ais_prompt.models import (
     ServerOptions,
     Wire,
 )
-from ais_prompt.parts import load_plugins, type_words
+from ais_prompt.parts import type_words
 from ais_prompt.plan import KINDS
-from ais_prompt.steps import extensions
+from ais_prompt.steps import extensions, load_plugins
 from ais_prompt.types import REQUIRED, Argument, Entry
 
 OPTIONS: Final[dict[str, type[Struct]]] = {

@@ -26,10 +26,10 @@ from ais_prompt.extensions.logs.log_files import LogReading
 from ais_prompt.extensions.logs.record import as_written_by
 from ais_prompt.extensions.logs.samples import RuleSearch, SeenAnswers, read_samples
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
-from ais_prompt.parts import installed_extensions
 from ais_prompt.plan import Plan, read_spec, record_of
 from ais_prompt.report import write_summary
 from ais_prompt.scoring import SampleScores, TaskOutcome, summary_rows
+from ais_prompt.steps import installed_extensions
 from ais_prompt.store import (
     ImportedLog,
     ImportedTask,

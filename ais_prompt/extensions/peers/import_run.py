@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.checks import checked_for_scoring
-from ais_prompt.config import LoadedConfig, Options, unusable_parts, without_permissions
+from ais_prompt.config import LoadedConfig, Options
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
@@ -21,7 +21,7 @@ from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferen
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
 from ais_prompt.judges import JudgeQuestions
-from ais_prompt.plan import Plan, Task, is_code, record_of
+from ais_prompt.plan import Plan, Task, record_of, unusable_parts, without_permissions
 from ais_prompt.postprocess import calls_as_text
 from ais_prompt.scoring import Answer, answers_to_judge, match, predictions, score_task
 from ais_prompt.store import (
@@ -115,7 +115,7 @@ def _planned(old: OldRun, options: Options) -> tuple[Plan, list[str]]:
     except ConfigError as error:
         written, notes = _without(written, faults_of(error))
         translated, found = translate(written, peer_scores=options.options.get("peer_scores", False))
-    values, dropped = without_permissions(translated, is_code, keeps_judges=True)
+    values, dropped = without_permissions(translated, keeps_judges=True)
     notes += dict.fromkeys(note.what for note in found)
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked
     notes += _unread(values)

@@ -54,7 +54,7 @@ def test_help_imports_no_verb_and_a_list_no_other() -> None:
 
 
 def test_without_plugins_no_metadata_of_packages_are_read() -> None:
-    code = "import sys; from ais_prompt.parts import find_plugins; assert not find_plugins(); print(*sys.modules)"
+    code = "import sys; from ais_prompt.steps import find_plugins; assert not find_plugins(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "importlib.metadata" not in done.stdout.split()
 

@@ -1,6 +1,7 @@
 """Typed access to a dict of the config while it is parsed; faults are noted instead of raised.
 
-Models and datasets have an ``abbr``: the short name that also names their files in a run folder.
+Models and datasets have an ``abbr``: the short name that also names their files in a run folder. The sections that
+extensions bring, and their keys of models, are parsed here too.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import re
 import reprlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
 
-from ais_prompt.config.key_tables import ConfigKey, keys_of
+from ais_prompt.config.keys import MODEL_KEYS, SECTIONS, TABLES, ConfigKey, KeyTable, keys_of
 from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.parts import key_advice
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import near_miss, split_sheet
@@ -220,12 +222,8 @@ def _as_dict(value: Any, where: str) -> str:
         if isinstance(value, list | tuple):
             return f"remove the comma behind the list; lists are joined with {name} = [*first, *second]"
         if isinstance(value, str):
-            is_model = name == "models"
-            return (
-                f"write dict(type='OpenAIChatModel', model={value!r})"
-                if is_model
-                else f"write dict(path={value!r}, ...)"
-            )
+            named = f"type='OpenAIChatModel', model={value!r}" if name == "models" else f"path={value!r}, ..."
+            return f"write dict({named})"
     if isinstance(value, list) and any(isinstance(one, Mapping) and "content" in one for one in value):
         return "write dict(type='RawPromptTemplate', messages=[...])"
     return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
@@ -239,7 +237,7 @@ def parse_abbr(section: ConfigSection, keys: Sequence[str], last: str = "") -> s
         keys: paths and names from which it is derived.
         last: what it is without any of them.
     """
-    abbr = section.values["abbr"] if "abbr" in section.values else derived_abbr(section.values, keys) or last
+    abbr = section.values["abbr"] if "abbr" in section.values else _derived_abbr(section.values, keys) or last
     if not isinstance(abbr, str):
         return ""  # `ConfigSection.read` notes the wrong type
     if "abbr" not in section.values and not abbr:
@@ -250,7 +248,7 @@ def parse_abbr(section: ConfigSection, keys: Sequence[str], last: str = "") -> s
     return str(abbr)
 
 
-def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
+def _derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the last part of the first key with a path or name, without a data file's ending."""
     for key in keys:
         value = values.get(key)
@@ -290,3 +288,63 @@ def shown(value: Any) -> str:
     """Return a value as errors show it: cut to one line."""
     # Hide secrets first: what is left of one that was cut would not be recognised.
     return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"
+
+
+class SectionForm(NamedTuple):
+    """The form of a section.
+
+    Attributes:
+        table: its keys.
+        parse: (the whole config) → the value, which `RunSpec.sections` has; faults are noted in the config. None: the
+            section is parsed into the struct of its keys.
+    """
+
+    table: KeyTable
+    parse: Callable[[ConfigSection], Any] | None = None
+
+
+def parse_sections(top: ConfigSection) -> dict[str, Any]:
+    """Return the parsed sections of extensions that a config has, by name; no other is imported. Faults are noted.
+
+    Args:
+        top: the whole config.
+    """
+    found = {}
+    for name, entry in SECTIONS.items():
+        if any(_at(top.values, path) is not None for path in (name, *entry.also)):
+            table, parse = _form(entry.home)
+            found[name] = parse(top) if parse else parse_struct(table.struct, top.values[name], name, top.faults)
+    for name, value in top.values.items():
+        if name not in SECTIONS and isinstance(value, Mapping) and (owner := missing_extension(f"{name}=")):
+            top.fault(name, f"the extension {owner!r} has {name!r}, and is not here", REINSTALL)
+    return found
+
+
+def parse_model_keys(model: ConfigSection) -> dict[str, Any]:
+    """Return the parsed keys of extensions that a model has, by name. Faults are noted."""
+    found: dict[str, Any] = {}
+    for name, value in model.values.items():
+        if (entry := MODEL_KEYS.get(name)) is not None and value is not None:
+            parsed = parse_struct(_form(entry.home).table.struct, value, model.at(name), model.faults)
+            found |= {} if parsed is MISSING else {name: parsed}
+        elif owner := missing_extension(f"models[i].{name}="):
+            model.fault(name, f"the extension {owner!r} has {name!r}, and is not here", REINSTALL)
+    return found
+
+
+def all_tables() -> tuple[KeyTable, ...]:
+    """Return the kinds of dicts of a config, those of extensions last."""
+    return (*TABLES, *(_form(entry.home).table for entry in (*SECTIONS.values(), *MODEL_KEYS.values())))
+
+
+def _form(home: str) -> SectionForm:
+    form: SectionForm = import_object(home)
+    return form
+
+
+def _at(values: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path; None if there is none."""
+    value: Any = values
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

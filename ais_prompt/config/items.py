@@ -1,10 +1,13 @@
-"""Parse one item of ``datasets``: its ``reader_cfg``, ``infer_cfg`` and ``eval_cfg``.
+"""Parse one item of ``datasets`` or ``models``.
 
-The judges of an evaluator (``judge_cfg``, ``prompt_template``, ``baseline``) are in its dict or its ``llm_evaluator``.
+A dataset has a ``reader_cfg``, an ``infer_cfg`` and an ``eval_cfg``; a model may have a ``meta_template``. The judges
+of an evaluator are models too; their keys (``judge_cfg``, ``prompt_template``, ``baseline``) are in its dict or its
+``llm_evaluator``.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,30 +15,33 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.key_tables import keys_of
-from ais_prompt.config.keys import DatasetKeys, EvaluatorKeys
-from ais_prompt.config.parse.model import parse_model
-from ais_prompt.config.parse.section import (
+from ais_prompt.config.keys import MESSAGES_FIX, MODEL_KEYS, DatasetKeys, EvaluatorKeys, MessageKeys, ModelKeys, keys_of
+from ais_prompt.config.locate import Find, expand, replace_paths
+from ais_prompt.config.section import (
     MISSING,
     ConfigSection,
     Faults,
     Parser,
     name_fault,
     parse_abbr,
+    parse_model_keys,
     parse_struct,
     refuse_duplicates,
     shown,
 )
-from ais_prompt.config.paths import Find, expand, replace_paths
+from ais_prompt.errors import raise_all
 from ais_prompt.types import (
+    ROLES_FIX,
+    ChatMessage,
     DatasetSpec,
     EvalSpec,
     InferSpec,
     JudgeSpec,
+    MetaTemplateSpec,
     ModelSpec,
     PartSpec,
-    ReaderSpec,
     ReferenceAnswersSpec,
+    as_list,
 )
 from ais_prompt.utils import listed
 
@@ -75,11 +81,6 @@ def abbr_of_dataset(section: ConfigSection) -> str:
     return parse_abbr(section, ("path",))
 
 
-def parse_reader(section: ConfigSection) -> ReaderSpec | None:
-    """Parse ``reader_cfg``; None after a fault."""
-    return section.read(ReaderSpec)
-
-
 def parse_infer(value: Any, where: str, faults: Faults) -> InferSpec | Any:
     """Parse ``infer_cfg``. Without a retriever there are no shots."""
     infer = parse_struct(InferSpec, value, where, faults)
@@ -116,7 +117,8 @@ def parse_eval(value: Any, where: str, faults: Faults, find: Find) -> EvalSpec |
     if scoring.evaluator is None:
         return scoring
     evaluator = ConfigSection(value["evaluator"], f"{where}.evaluator", faults)
-    return replace(scoring, evaluator=without_judge(scoring.evaluator), judge=parse_judge(evaluator, find))
+    part = replace(scoring.evaluator, args=_without_judge(scoring.evaluator.args))
+    return replace(scoring, evaluator=part, judge=parse_judge(evaluator, find))
 
 
 def _named_evaluators(value: Any, where: str) -> list[tuple[str, str, Any]] | None:
@@ -163,7 +165,7 @@ def _parse_evaluators(
         if section is None or keys is None:
             continue
         own = {key: getattr(keys, key) for key in READERS if key in section.values}
-        part = without_judge(PartSpec(keys.type, keys.args, place))
+        part = PartSpec(keys.type, _without_judge(keys.args), place)
         scorings.append(replace(shared, evaluator=part, judge=parse_judge(section, find), name=name, **own))
     primary = shared.primary or (scorings[0].name if scorings else "")
     main = next((one for one in scorings if one.name == primary), None)
@@ -194,12 +196,8 @@ def parse_judge(section: ConfigSection, find: Find) -> JudgeSpec | None:
     return section.read(JudgeSpec, parsers, is_open=True)
 
 
-def without_judge(part: PartSpec) -> PartSpec:
-    """Return the evaluator without the keys of its judge."""
-    return replace(part, args=_without_judge(part.args))
-
-
 def _without_judge(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an evaluator without the keys of its judge."""
     # The keys go together: an evaluator of the user's own may have a ``prompt_template`` of another kind.
     kept = {key: value for key, value in args.items() if key not in keys_of(JudgeSpec) or "judge_cfg" not in args}
     nested = kept.get(NESTED)
@@ -261,3 +259,80 @@ def _parse_path(value: Any, where: str, faults: Faults, find: Find) -> Any:
         return (find(value) or expand(value)) if value else MISSING
     faults.add(f"{where} is {shown(value)}, not a path", where, "give a path")
     return MISSING
+
+
+def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
+    """Parse a model; None after faults, which are noted.
+
+    Args:
+        section: keys other than those of `ModelKeys` are arguments of the model.
+        find: from a path in the config to the file or folder that is meant, if there is one.
+    """
+    section.refuse_misspelt(("meta_template", "prompt_template"))
+    keys = section.read(ModelKeys)
+    if keys is None:
+        return None
+    abbr = abbr_of_model(section)
+    meta_template = _meta_template(keys.meta_template, section.at("meta_template"), section.faults)
+    if keys.meta_template and keys.prompt_template is not None:
+        section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
+    if not abbr:
+        return None
+    args = {name: value for name, value in keys.args.items() if name not in MODEL_KEYS}
+    part = PartSpec(keys.type, replace_paths(args, find), section.where)
+    return ModelSpec(
+        abbr,
+        part,
+        meta_template,
+        keys.prompt_template,
+        section.where,
+        keys.num_gpus,
+        keys.price,
+        keys.pred_postprocessor,
+        keys.variant,
+        parse_model_keys(section),
+    )
+
+
+def abbr_of_model(section: ConfigSection) -> str:
+    """Return the ``abbr`` of a model: its own, or one of its path, name or type; empty after a fault."""
+    named = next((text for key in ("function", "type") if isinstance(text := section.values.get(key), str)), "")
+    return parse_abbr(section, ("path", "model"), re.split(r"[.:]", named)[-1].strip("<>"))
+
+
+def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:
+    """Parse a meta template; an empty one counts as none.
+
+    Args:
+        config: a mapping with ``round``, or for chat models messages in OpenAI form.
+
+    Raises:
+        ConfigError: a key or an item has the wrong shape, or a role occurs twice; ``where`` is its path in the model.
+        ConfigFaults: it has several faults.
+    """
+    faults = Faults(str)
+    spec = _meta_template(config, "meta_template", faults)
+    raise_all(faults.found)
+    return spec
+
+
+def _meta_template(config: Any, where: str, faults: Faults) -> MetaTemplateSpec | None:
+    """Parse a meta template; None if it is empty, or after faults."""
+    if not config:
+        return None
+    if not isinstance(config, Mapping):
+        places = [(item, f"{where}[{index}]") for index, item in enumerate(config)]
+        items = [parse_struct(MessageKeys, item, place, faults, MESSAGES_FIX) for item, place in places]
+        messages = tuple(ChatMessage(item.role, item.content) for item in items if item is not MISSING)
+        return MetaTemplateSpec(config, messages=messages)
+    spec = ConfigSection(config, where, faults).read(MetaTemplateSpec, config=config)
+    if config.get("round") in ([], ()):
+        faults.add(f"{where}.round is empty, and must be a list of roles", f"{where}.round", ROLES_FIX)
+    seen: set[str] = set()
+    for key in ("round", "reserved_roles"):
+        for index, item in enumerate(as_list(config.get(key))):
+            role = item.get("role") if isinstance(item, Mapping) else None
+            if isinstance(role, str) and role in seen:
+                faults.add(f"the role {role!r} occurs twice in {where}", f"{where}.{key}[{index}]", "keep one")
+            seen |= {role} if isinstance(role, str) else set()
+    return spec

@@ -1,1 +1,0 @@
-"""From a loaded config to a frozen RunSpec; every fault is reported at once."""
