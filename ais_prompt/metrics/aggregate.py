@@ -14,8 +14,15 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
-from ais_prompt.metrics.strata import drawn_spread, stratum_weights
+from ais_prompt.metrics.interval import (
+    Z,
+    drawn_spread,
+    largest_variance,
+    mean_interval,
+    spread_of,
+    stratum_weights,
+    wilson_interval,
+)
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status, direction
 
 _ROUNDING: Final = 1e-9
@@ -128,7 +135,7 @@ def estimated_means(
     """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
     Repeats of a question are one unit, and so are questions of one cluster. Where questions were drawn, mean, error and
-    interval are about all questions of their strata (`ais_prompt.metrics.strata`). The questions are read once, and a
+    interval are about all questions of their strata (`ais_prompt.metrics.interval`). The questions are read once, and a
     few numbers of each are kept.
 
     Args:
