@@ -11,8 +11,8 @@ from msgspec.structs import asdict
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
 from ais_prompt.comparison.differences import Difference, differences_together
-from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.comparison.printed import questions_of
 from ais_prompt.types import Document, prompts_to_json
 
 
