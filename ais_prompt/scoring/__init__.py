@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
     from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-    from ais_prompt.scoring.partial import collect, forget_partial, merge_journals, open_partial
+    from ais_prompt.scoring.partial import check_stored, collect, forget_partial, merge_journals, open_partial
     from ais_prompt.scoring.rows import (
         REFERENCE_NOTE,
         Line,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.scoring.score import (
         SampleScores,
-        check_stored,
         isolation_of,
         sample_scores,
         score_task,

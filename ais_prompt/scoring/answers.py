@@ -1,20 +1,37 @@
-"""Score questions with several answers: repeats, or the turns of a dialogue.
+"""Choose what scores the samples of a task, and score those with several answers: repeats, or the turns of a dialogue.
 
-Each answer is scored like a sample. Then all of them together make the score of the question.
+Scorer           one answer (`ais_prompt.scoring.scorer`)
+JudgedScorer     one answer, with what a judge said of it
+BatchScorer      one answer, after all answers were scored together (`ais_prompt.scoring.batch_scorer`)
+RepeatScorer     several answers to one question, each by one of these
+DialogueScorer   the turns of a dialogue, each by one of the first two
+
+Of several answers each is scored like a sample. Then all of them together make the score of the question.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.checks import check_k
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators import ComparesAnswers, RepeatEvaluator, best_of, less_is_better, unread_value, worst_of
+from ais_prompt.evaluators import (
+    BatchEvaluator,
+    ComparesAnswers,
+    Evaluator,
+    JudgeEvaluator,
+    RepeatEvaluator,
+    best_of,
+    less_is_better,
+    unread_value,
+    worst_of,
+)
 from ais_prompt.metrics import (
     Estimate,
     Repeatability,
@@ -31,10 +48,9 @@ from ais_prompt.metrics import (
     round_widths_below,
     vote_classes,
 )
-from ais_prompt.scoring.batch_scorer import BatchScorer
-from ais_prompt.scoring.judged_scorer import JudgedScorer
-from ais_prompt.scoring.scorer import SAME, Scorer, composed, failure_kind
-from ais_prompt.types import Prediction, SampleScore, Score, Status
+from ais_prompt.plan import PlannedDataset, Task, build_postprocessor
+from ais_prompt.scoring.scorer import SAME, AnswerScorer, JudgedScorer, JudgementOf, Scorer, composed, failure_kind
+from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils import shortened
 
 MOST_NAMED: Final = 1000
@@ -63,7 +79,7 @@ class RepeatScorer(Struct, frozen=True):
         further: gives further scores, which take the place of those with the same names.
     """
 
-    answer: Scorer | JudgedScorer | BatchScorer
+    answer: AnswerScorer
     n: int
     k: tuple[int, ...] = ()
     further: RepeatEvaluator | None = None
@@ -223,7 +239,7 @@ class DialogueScorer(Struct, frozen=True):
         turn: what scores one turn.
     """
 
-    turn: Scorer | JudgedScorer
+    turn: AnswerScorer
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
@@ -295,3 +311,61 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
 
 def _of_dialogue(metric: str) -> str:
     return f"dialogue_{metric}"
+
+
+AnyScorer: TypeAlias = AnswerScorer | DialogueScorer | RepeatScorer
+
+
+def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = None) -> AnyScorer | None:
+    """Return the scorer of single samples; None without an evaluator, for one that needs all answers at once, or if a
+    judge is needed and not given.
+
+    Args:
+        task: which model answered what.
+        first: any of its predictions, which tells how many answers there are to each question.
+        judgement_of: what the judge said.
+
+    Raises:
+        AisPromptError: it cannot be made.
+    """
+    evaluator = task.dataset.evaluator
+    if evaluator is None or isinstance(evaluator, BatchEvaluator):
+        return None
+    reader = reader_of(task, evaluator)
+    if not isinstance(evaluator, JudgeEvaluator):
+        return whole_sample(task.dataset, reader, first)
+    if judgement_of is None:
+        return None
+    judged = JudgedScorer(evaluator, reader.without_comparison(evaluator.metrics), judgement_of)
+    return whole_sample(task.dataset, judged, first)
+
+
+def reader_of(task: Task, evaluator: Evaluator) -> Scorer:
+    return Scorer(evaluator, task.dataset.answer_of, task.dataset.gold_of, task.text_of)
+
+
+def scorer_with(
+    task: Task, evaluator: Evaluator, first: Prediction
+) -> Callable[[PartSpec], Callable[[Prediction], SampleScore]]:
+    """Return what makes the scorer of a sample with another postprocessor."""
+    reader = reader_of(task, evaluator)
+
+    def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
+        return whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
+
+    return scorer_of
+
+
+def whole_sample(dataset: PlannedDataset, one: AnswerScorer, first: Prediction) -> AnyScorer:
+    """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
+    if dataset.has_turns:
+        return DialogueScorer(one)
+    repeats = repeats_of(first)
+    check_k(dataset.spec.eval, repeats)
+    return RepeatScorer(one, repeats, dataset.spec.eval.k, dataset.repeat_evaluator) if repeats > 1 else one
+
+
+def repeats_of(prediction: Prediction) -> int:
+    """Return how many answers a question has that is not a dialogue."""
+    # A list may also be one answer: the probabilities of choices.
+    return len(prediction.completions) if isinstance(prediction.prediction, list) else 1

@@ -1,44 +1,98 @@
 """Score the answers to all questions together, with an evaluator that needs them all at once.
 
-`answered` collects the answers of each repeat of the questions, `judged` adds the replies of judges, the evaluator
-gives a verdict on each batch, and `BatchScorer` hands the value of each answer to its sample.
+`answers_of` collects the answers of each repeat of the questions, judges add their replies, the evaluator gives a
+verdict on each batch, and `BatchScorer` hands the value of each answer to its sample.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ais_prompt.checks import check_k
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator
+from ais_prompt.evaluators import AnswerBatch, BatchEvaluator, BatchVerdict, JudgedBatchEvaluator
 from ais_prompt.metrics import AnswerCounts, mean_scores
 from ais_prompt.plan import PlannedDataset, Task
-from ais_prompt.scoring.scorer import Scorer, failure_kind
+from ais_prompt.scoring.answers import AnyScorer, reader_of, repeats_of, single_answers, whole_sample
+from ais_prompt.scoring.scorer import AnswerScorer, Scorer, failure_kind
 from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score, prompts_to_json
 
 T = TypeVar("T")
 
 
-class BatchScorer:
+def batched(
+    task: Task,
+    evaluator: BatchEvaluator,
+    first: Prediction,
+    predictions: Iterable[Prediction],
+    said_of: Callable[[str], Sequence[Prediction]],
+) -> AnyScorer:
+    """Return the scorer of a sample, after all of them were scored together.
+
+    Raises:
+        AisPromptError: they cannot be scored.
+    """
+    found = [
+        _judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else [JudgedAnswers(one)]
+        for one in answers_of(task, evaluator, first, predictions)
+    ]
+    judges = [judge.spec.abbr for judge in task.dataset.judges]
+    joint = [_joint_verdict([evaluator.score_all(one.answers.batch) for one in each], judges) for each in found]
+    verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else (), evaluator.metrics)
+    scorer = BatchScorer(verdicts, reader_of(task, evaluator).without_comparison())
+    return scorer if task.dataset.has_turns else whole_sample(task.dataset, scorer, first)
+
+
+def answers_of(
+    task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]
+) -> list[Answers]:
+    """Return the answers to all questions of a task, each repeat of the questions by itself.
+
+    Args:
+        task: which model answered what.
+        evaluator: of its dataset.
+        first: any of its predictions.
+        predictions: all of them, with their prompts.
+
+    Raises:
+        AisPromptError: its parts cannot be made.
+    """
+    reader, n = reader_of(task, evaluator).without_comparison(), 1
+    if not task.dataset.has_turns:
+        n = repeats_of(first)
+        check_k(task.spec.dataset.eval, n)
+    batches: list[list[tuple[Prediction, SampleScore]]] = []
+    for prediction in predictions:
+        with suppress(DataError, PartError):  # it comes again when the sample is scored
+            for replica, one in enumerate(single_answers(prediction, n) if n > 1 else [prediction]):
+                sample = _read(reader, one)
+                batches += [[] for _ in range(replica + 1 - len(batches))]
+                if sample.status != "failed":
+                    batches[replica].append((one, sample))
+    return [_answers(batch, task, number) for number, batch in enumerate(batches) if batch]
+
+
+class BatchScorer(AnswerScorer, frozen=True):
     """Give each answer the values that the evaluator gave it when it scored all of them.
 
     Answers of one question must come in the order of its repeats.
 
-    Args:
-        reader: finds answer and gold, and the status of a sample.
+    Attributes:
         evaluator: what was said of all answers; see `JudgedAnswers`.
+        reader: finds answer and gold, and the status of a sample.
+        asked: sample → how many of its answers were scored.
     """
 
-    def __init__(self, reader: Scorer, evaluator: BatchVerdicts) -> None:
-        self.evaluator = evaluator
-        self._reader = reader
-        self._asked: Counter[str] = Counter()
+    evaluator: BatchVerdicts
+    reader: Scorer
+    asked: Counter[str] = field(default_factory=Counter)
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one answer.
@@ -46,24 +100,16 @@ class BatchScorer:
         Raises:
             GoldError, PartError: as `Scorer.score`.
         """
-        sample = read(self._reader, prediction)
-        replica = self._asked[prediction.sample_id]
-        self._asked[prediction.sample_id] += 1
+        sample = _read(self.reader, prediction)
+        replica = self.asked[prediction.sample_id]
+        self.asked[prediction.sample_id] += 1
         if reason := self.evaluator.unjudged(prediction.sample_id, replica):
             return replace(sample, status="failed", values={}, reason=reason)
         values = self.evaluator.values(prediction.sample_id, replica)
         return replace(sample, values=values, verdicts=self.evaluator.votes(values))
 
-    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """Return the score of an answer that does not count in the value."""
-        return self._reader.failed(prediction, reason)
 
-    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """Return the scores of the dataset."""
-        return self.evaluator.aggregate(samples)
-
-
-def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
+def _joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
     """Return what several judges say: the mean of each number, then the numbers of each judge by itself.
 
     Battles name their ``judge``.
@@ -110,7 +156,7 @@ class BatchVerdicts:
         Args:
             verdicts: one for each repeat that has answers.
             batches: the answers of each of these repeats.
-            judges: ``abbr`` of each, if there are several; `joint_verdict` made the verdicts of theirs.
+            judges: ``abbr`` of each, if there are several; `_joint_verdict` made the verdicts of theirs.
             metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
@@ -149,27 +195,18 @@ class BatchVerdicts:
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return a mean with its interval for each metric that is one, and the bare number for the others."""
         counts = AnswerCounts(samples)
-        return [
-            self._mean(metric, samples) if metric in self._known else self._whole(metric, counts)
-            for metric in self.metrics
-        ]
-
-    def _mean(self, metric: str, samples: Sequence[SampleScore]) -> Score:
-        is_amount = any(metric in verdict.amounts for verdict in self._verdicts)
-        within = all(0 <= value <= 1 for verdict in self._verdicts for value in verdict.each[metric])
-        return mean_scores((metric,), samples, best=1.0 if within and not is_amount else None)[0]
-
-    def _whole(self, metric: str, counts: AnswerCounts) -> Score:
-        found = [verdict.metrics[metric] for verdict in self._verdicts if metric in verdict.metrics]
-        return Score(
-            metric=metric,
-            value=statistics.fmean(found) if found else None,
-            stderr=None,
-            n=counts.n,
-            counts=counts.statuses,
-            repeats=counts.repeats,
-            fraction=False,
-        )
+        scores = []
+        for metric in self.metrics:
+            if metric in self._known:
+                is_amount = any(metric in verdict.amounts for verdict in self._verdicts)
+                within = all(0 <= value <= 1 for verdict in self._verdicts for value in verdict.each[metric])
+                scores += mean_scores((metric,), samples, best=1.0 if within and not is_amount else None)
+                continue
+            found = [verdict.metrics[metric] for verdict in self._verdicts if metric in verdict.metrics]
+            whole = statistics.fmean(found) if found else None
+            bare = Score(metric, whole, None, counts.n, counts.statuses, repeats=counts.repeats, fraction=False)
+            scores.append(bare)
+        return scores
 
 
 class Answers(Struct, frozen=True):
@@ -196,32 +233,7 @@ class JudgedAnswers(Struct, frozen=True):
     unjudged: Mapping[str, str] = {}
 
 
-def answered(
-    reader: Scorer,
-    predictions: Iterable[Prediction],
-    singles: Callable[[Prediction], Iterator[Prediction]],
-    task: Task,
-) -> list[Answers]:
-    """Return the answers to all questions, each repeat of the questions by itself.
-
-    Args:
-        reader: finds answer and gold.
-        predictions: all answers, with their prompts.
-        singles: splits a prediction into its repeats.
-        task: whose answers they are.
-    """
-    batches: list[list[tuple[Prediction, SampleScore]]] = []
-    for prediction in predictions:
-        with suppress(DataError, PartError):  # it comes again when the sample is scored
-            for replica, one in enumerate(singles(prediction)):
-                sample = read(reader, one)
-                batches += [[] for _ in range(replica + 1 - len(batches))]
-                if sample.status != "failed":
-                    batches[replica].append((one, sample))
-    return [_answers(batch, task, number) for number, batch in enumerate(batches) if batch]
-
-
-def judged(
+def _judged(
     answers: Answers, evaluator: JudgedBatchEvaluator, said_of: Callable[[str], Sequence[Prediction]]
 ) -> list[JudgedAnswers]:
     """Return answers with what a judge said, once for each judge.
@@ -255,7 +267,7 @@ def judged(
     return [JudgedAnswers(Answers(ids, replace(batch, judgements=list(texts))), unjudged) for texts in of_judges]
 
 
-def read(reader: Scorer, prediction: Prediction) -> SampleScore:
+def _read(reader: Scorer, prediction: Prediction) -> SampleScore:
     """Return answer, gold and status of a prediction. A dialogue has a list of answers."""
     if not isinstance(prediction.prediction, list) or prediction.failed:
         return reader.score(prediction)

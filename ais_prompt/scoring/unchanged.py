@@ -13,8 +13,7 @@ from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.parts import RunsPrograms
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped, runs_code
-from ais_prompt.scoring.known_values import known_values
-from ais_prompt.scoring.score import score_task, stored_scores
+from ais_prompt.scoring.score import known_values, score_task, stored_scores
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils import digest, file_digest, part_types, program_digest

@@ -25,8 +25,9 @@ from ais_prompt.evaluators import JudgedBatchEvaluator
 from ais_prompt.plan import Task
 from ais_prompt.processes import Worker, WorkerDied, serve
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry
+from ais_prompt.scoring.answers import scorer_of
+from ais_prompt.scoring.batch_scorer import answers_of
 from ais_prompt.scoring.score import isolation_of
-from ais_prompt.scoring.scorers import answers_of, scorer_of
 from ais_prompt.scoring.unchanged import is_of_program, score_what_changed
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.terminal import ROOT, Advance, Facts, OnceFilter, shown_on
