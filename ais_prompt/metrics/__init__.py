@@ -28,15 +28,33 @@ if TYPE_CHECKING:
     )
     from ais_prompt.metrics.claims import (
         ENOUGH_RUNS,
+        NIGHTS,
+        POWER,
         Threshold,
+        alarms_per_year,
+        detectable_drop,
         fewest_for,
+        fewest_samples,
         level_with_run_effect,
         low_end,
+        mcnemar_power,
         samples_for,
         samples_for_drop,
         threshold,
     )
-    from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
+    from ais_prompt.metrics.difference import (
+        LEVEL,
+        MOST_EXACT,
+        MeanDifference,
+        holm,
+        matched_worse,
+        mcnemar_worse,
+        mean_difference,
+        mean_of_differences,
+        sign_flips,
+        tango_interval,
+        with_zero,
+    )
     from ais_prompt.metrics.distributions import t_quantile
     from ais_prompt.metrics.interval import (
         Part,
@@ -49,21 +67,6 @@ if TYPE_CHECKING:
         spread_of,
         stratum_spread,
         wilson_interval,
-    )
-    from ais_prompt.metrics.paired import (
-        LEVEL,
-        MOST_EXACT,
-        NIGHTS,
-        POWER,
-        alarms_per_year,
-        detectable_drop,
-        fewest_samples,
-        holm,
-        matched_worse,
-        mcnemar_power,
-        mcnemar_worse,
-        sign_flips,
-        with_zero,
     )
     from ais_prompt.metrics.repeated import (
         Repeatability,

@@ -220,8 +220,10 @@ def _estimate(
     score: SampleScore, metric: str, best: float | None, worst: float, *, lower_is_better: bool = False
 ) -> Estimate:
     if score.repeats:
-        each = (_estimate(one, metric, best, worst, lower_is_better=lower_is_better) for one in score.repeats)
-        return _mean_estimate(list(each))
+        each = [_estimate(one, metric, best, worst, lower_is_better=lower_is_better) for one in score.repeats]
+        known = [one.value for one in each if one.value is not None]
+        low, high = exact_mean([one.low for one in each]), exact_mean([one.high for one in each])
+        return Estimate(exact_mean(known) if known else None, low, high)
     if score.status == "failed":
         return Estimate(None, worst, best or worst)
     if score.status == "scored":
@@ -235,13 +237,6 @@ def _estimate(
         return Estimate(value, worst, value)
     value = max(value, worst)
     return Estimate(value, value, max(value, best or worst))
-
-
-def _mean_estimate(each: Sequence[Estimate]) -> Estimate:
-    """Return the mean of those that are known, and of all bounds."""
-    known = [one.value for one in each if one.value is not None]
-    low, high = exact_mean([one.low for one in each]), exact_mean([one.high for one in each])
-    return Estimate(exact_mean(known) if known else None, low, high)
 
 
 class _Column:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.paired import LEVEL, with_zero
+from ais_prompt.metrics.difference import LEVEL, with_zero
 
 RESAMPLES: Final = 1000
 SEED: Final = 0
