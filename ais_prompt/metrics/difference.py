@@ -271,7 +271,8 @@ def mcnemar_worse(worse: int, better: int) -> float:
     for number in range(1, better + 1):
         ways = ways * (worse + better - number + 1) // number
         total += ways
-    return total / 2 ** (worse + better)
+    found: float = total / 2 ** (worse + better)
+    return found
 
 
 def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
