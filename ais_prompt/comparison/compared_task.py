@@ -118,7 +118,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         without_gold=len(both & (before.without_gold | after.without_gold)),
         differences=differences,
         flips=tuple(_flips(before, after, ids, differences, lower_is_better=found.lower_is_better)),
-        shares=() if undivided else (*divided(before, after, ids), *shares_left_out(before, after)),
+        shares=() if undivided else (*Division(before, after, ids).shares(), *shares_left_out(before, after)),
         undivided=undivided,
         changes=tuple(changed_parts(before, after)),
         reported=reported_difference(before, after),
@@ -181,8 +181,8 @@ class _State(NamedTuple):
     metric: bool = False
 
 
-def divided(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> list[Share]:
-    """Divide the difference of the common samples among its causes.
+class Division:
+    """Divides the difference of the common samples of two runs among its causes.
 
     The causes are put in place one after the other, and again in the opposite order; each has the mean of what it
     changes. So the shares add up to the difference. With two causes it is the Shapley value (Shapley 1953).
@@ -194,11 +194,6 @@ def divided(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> list[S
     Raises:
         AisPromptError: the answers cannot be scored with the parts of the other run.
     """
-    return Division(before, after, ids).shares()
-
-
-class Division:
-    """The division of one difference; the arguments are those of `divided`."""
 
     def __init__(self, before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> None:
         self._before, self._after, self._ids = before, after, ids
@@ -233,10 +228,18 @@ class Division:
                 return None
             if not self._undone:  # both have the same golds and rule
                 rule_of_after = answers_of_after
-        state = _State(*(rule_of_after and cause in self._undone for cause in _State._fields))
-        rows = self._scored(answers_of_after, state)
-        corpus = (self._after if rule_of_after else self._before).corpus
-        return (_mean_of(len(self._ids)) if corpus is None else corpus.statistic)(rows.sum(axis=0))
+        rows = self._scored(answers_of_after, self._whole if rule_of_after else _State())
+        return self._statistic(metric=rule_of_after)(rows.sum(axis=0))
+
+    def _statistic(self, *, metric: bool) -> Statistic:
+        """Return what makes the score of the sums over all samples: the metric of the second run, or of the first."""
+        corpus = (self._after if metric else self._before).corpus
+        return (lambda sums: float(sums[0]) / len(self._ids)) if corpus is None else corpus.statistic
+
+    @cached_property
+    def _whole(self) -> _State:
+        """Everything of the second run that can be put in the place of that of the first."""
+        return _State(*(cause in self._undone for cause in _State._fields))
 
     @cached_property
     def _judged(self) -> bool:
@@ -318,25 +321,20 @@ class Division:
     def _mixed(self, state: _State, done: set[str]) -> tuple[Rows, Statistic]:
         changed = np.array([label in done for label in self._labels])
         rows = np.where(changed[:, None], self._scored(True, state), self._scored(False, state))
-        corpus = (self._after if state.metric else self._before).corpus
-        return rows, _mean_of(len(self._ids)) if corpus is None else corpus.statistic
+        return rows, self._statistic(metric=state.metric)
 
     @cached_property
     def _stored(self) -> tuple[Rows, Rows]:
         """The rows of the two runs as stored."""
-        first, second = map(self._stored_rows, (self._before, self._after))
+        first, second = (
+            np.array([[task.values[name]] if task.corpus is None else task.rows[name] for name in self._ids])
+            for task in (self._before, self._after)
+        )
         return first, second
-
-    def _stored_rows(self, task: ScoredTask) -> Rows:
-        if task.corpus is not None:
-            return np.array([task.rows[name] for name in self._ids])
-        values = task.values
-        return np.array([[values[name]] for name in self._ids])
 
     def _scored(self, new: bool, state: _State) -> Rows:
         """Score the answers of one run as the state says; shape (samples, quantities)."""
-        whole = _State(*(cause in self._undone for cause in _State._fields))
-        if state == (whole if new else _State()):
+        if state == (self._whole if new else _State()):
             return self._stored[new]
         if (new, state) not in self._rows:
             answers, answered = (self._new, self._after) if new else (self._old, self._before)
@@ -355,16 +353,15 @@ class Division:
         Raises:
             AisPromptError: an answer cannot be scored.
         """
-        whole = _State(*(cause in self._undone for cause in _State._fields))
-        found = [
-            self._score_again(answers, self._after if new else self._before, state)
-            for new, state in enumerate((_State(), whole))
-        ]
+        sides = ((self._before, _State()), (self._after, self._whole))
+        found = [self._score_again(answers, task, state) for task, state in sides]
         missing = np.full(1, math.nan)
         return [float(np.mean([one.get(name, missing)[0] for one in found])) for name in self._ids]
 
     def _score_again(self, answers: Sequence[Prediction], answered: ScoredTask, state: _State) -> Mapping[str, Rows]:
-        golds = self._golds(state)
+        # Of two notations of a gold that of the run whose metric compares.
+        ways = [state.metric if same else state.data for same in self._same_golds]
+        golds = [new if way else old for way, old, new in zip(ways, *self._read_golds, strict=True)]
         # A rule may read the choices, which the other log may lack.
         mixed = [
             replace(answer, gold=gold, cluster=None, columns={**old.columns, **new.columns, **answer.columns})
@@ -383,11 +380,6 @@ class Division:
             score.sample_id: np.array([float(score.values.get(metric, next(iter(score.values.values()), 0.0)))])
             for score in scores
         }
-
-    def _golds(self, state: _State) -> list[Any]:
-        """Return the golds as the state says; of two notations of a gold that of the run whose metric compares."""
-        ways = [state.metric if same else state.data for same in self._same_golds]
-        return [new if way else old for way, old, new in zip(ways, *self._read_golds, strict=True)]
 
     def _eval_spec(self, state: _State) -> EvalSpec:
         before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
@@ -459,13 +451,6 @@ def _is_cut(old: Prediction, new: Prediction) -> bool:
     first, second = old.prediction, new.prediction
     texts = isinstance(first, str) and isinstance(second, str)
     return old.truncated and texts and (first.startswith(second) or second.startswith(first))
-
-
-def _mean_of(samples: int) -> Statistic:
-    def mean(sums: NDArray[Any]) -> float:
-        return float(sums[0]) / samples
-
-    return mean
 
 
 FAILURES, OTHER_SAMPLES = "failures", "other samples"

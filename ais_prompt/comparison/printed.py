@@ -442,7 +442,10 @@ def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
             yield Text(f"    {when + ':':7} {words}")
         return
     yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
-    before, after = (printable(_shortened(prediction.prediction)) for prediction in flip.predictions)
+    before, after = (
+        printable(without_middle(" ".join(str(prediction.prediction).split()), LONGEST))
+        for prediction in flip.predictions
+    )
     pieces = changed_words(before, after, least_alike=0.0)
     for when, side, extracted in zip(("before", "after"), (0, 1), flip.extracted, strict=True):
         marked = [(piece[side], "" if piece[0] == piece[1] else "bold underline") for piece in pieces]
@@ -456,7 +459,3 @@ def _measured(prediction: Prediction) -> str:
         return ""
     measured = f"{likelihood.nll:.6g} nats, {counted(likelihood.tokens, 'token')}, {counted(likelihood.bytes, 'byte')}"
     return f"{prediction.prediction:.4g} ({measured})"
-
-
-def _shortened(answer: Any) -> str:
-    return without_middle(" ".join(str(answer).split()), LONGEST)
