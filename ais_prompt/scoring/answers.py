@@ -184,16 +184,17 @@ class RepeatScorer(Struct, frozen=True):
                     high=measure(self.n, right + unread, k),
                     noise=noise_of_k(measure, len(known), right, k) if known else 0.0,
                 )
-        votes = vote_classes([_vote(answer.extracted) for answer in answers], self._same)
+        said = [answer.extracted for answer in answers]
+        # White space around an answer makes no other vote.
+        said = [(composed(one).strip() or None) if isinstance(one, str) else one for one in said]
+        evaluator = self.answer.evaluator
+        same = evaluator.same_answer if isinstance(evaluator, ComparesAnswers) else lambda _first, _second: False
+        votes = vote_classes(said, same)
         found[f"cons@{self.n}"] = Estimate(cons_at_k(votes, values) if known else None, *cons_bounds(votes, values))
         for name, each in ((SAME_ANSWER, votes), (SAME_VERDICT, values)):
             agree = float(len({each[number] for number in known}) == 1) if len(known) > 1 else None
             found[name] = Estimate(agree, *_agreement_bounds(agree, answers))
         return found
-
-    def _same(self, first: object, second: object) -> bool:
-        evaluator = self.answer.evaluator
-        return isinstance(evaluator, ComparesAnswers) and evaluator.same_answer(first, second)
 
 
 def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
@@ -212,11 +213,6 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
         )
     for number, (text, completion) in enumerate(zip(answers, prediction.completions, strict=True)):
         yield replace(prediction, prediction=text, completions=(completion,), repeat=number)
-
-
-def _vote(extracted: object) -> object:
-    """Return the vote of an answer, stripped of surrounding white space; None has no vote."""
-    return (composed(extracted).strip() or None) if isinstance(extracted, str) else extracted
 
 
 def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:
@@ -252,26 +248,22 @@ class DialogueScorer(Struct, frozen=True):
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         if failed := next((turn for turn in turns if turn.status == "failed"), None):  # a judge gave no verdict
             return self.failed(prediction, f"{failed.reason} in a turn")
+        values: dict[str, float] = {}
+        for metric in self.turn.evaluator.metrics:
+            each = [turn.values.get(metric, unread_value(self.turn.evaluator, metric)) for turn in turns]
+            lowest = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): lowest}
         worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
         return SampleScore(
             sample_id=prediction.sample_id,
             status=worst.status,
             extracted=[turn.extracted for turn in turns],
             gold=[turn.gold for turn in turns],
-            values=self._values(turns),
+            values=values,
             reason=worst.reason and f"{worst.reason} in a turn",
             readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
             verdicts=tuple(verdict for turn in turns for verdict in turn.verdicts),
         )
-
-    def _values(self, turns: Sequence[SampleScore]) -> dict[str, float]:
-        """Return each metric over the turns: its mean, and of the whole dialogue the worst."""
-        values: dict[str, float] = {}
-        for metric in self.turn.evaluator.metrics:
-            each = [turn.values.get(metric, unread_value(self.turn.evaluator, metric)) for turn in turns]
-            worst = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
-            values |= {metric: statistics.mean(each), _of_dialogue(metric): worst}
-        return values
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a dialogue that does not count in the values."""

@@ -61,11 +61,6 @@ def select(
     return selected
 
 
-def _is_meant(row: Row, entry: SummaryEntry) -> bool:
-    """Return whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
-    return row.dataset == entry.name and (entry.metric is None or row.metric in (entry.metric, None))
-
-
 class _Averages:
     """Rows of datasets and of the groups so far, and the parts of each row of a group."""
 
@@ -101,7 +96,8 @@ class _Averages:
         """Return the score that goes into an average; the main one if no metric is named."""
         rows = [row for row in self.rows if row.model == model and row.dataset == entry.name]
         absent = Row(entry.name, model, note=f"no {entry.metric}" if rows and entry.metric else _NOT_RUN)
-        return next((row for row in rows if _is_meant(row, entry)), absent)
+        # A task without scores has one row for all metrics.
+        return next((row for row in rows if entry.metric is None or row.metric in (entry.metric, None)), absent)
 
     def _datasets(self, group: SummaryGroup, rows: Sequence[Row]) -> list[Row]:
         """Return the parts of a micro-average: in place of each group its datasets, unless its metric is named."""
@@ -111,11 +107,29 @@ class _Averages:
         return parts
 
     def _add(self, group: SummaryGroup, metric: str, rows: Sequence[Row], weights: Sequence[float]) -> None:
+        """Add the weighted mean of datasets, each of which is there once."""
         shares: defaultdict[Row, float] = defaultdict(float)
         for row, weight in zip(rows, weights, strict=True):
             for part, share in self._shares.get(row, {row: 1.0}).items():
                 shares[part] += share * weight / math.fsum(weights)
-        average = _average(group.name, metric, shares, self._questions_of)
+        parts = list(shares)
+        score = _mean(shares, [row.score for row in parts])
+        assert score is not None  # `_why_none` has checked the rows
+        spread = _spread(shares, self._questions_of)
+        interval = None if spread is None else mean_interval(score, spread, 1.0 if parts[0].fraction else None)
+        low, high = interval or (None, None)
+        average = _row_of(
+            group.name,
+            metric,
+            parts,
+            score=score,
+            stderr=standard_error(spread, interval),
+            ci95_low=low,
+            ci95_high=high,
+            bound_low=_mean(shares, [row.bound_low for row in parts]),
+            bound_high=_mean(shares, [row.bound_high for row in parts]),
+            fraction=parts[0].fraction,
+        )
         self._shares[average] = shares
         self.rows.append(average)
 
@@ -175,29 +189,6 @@ def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:
     return [weights[key] for key in keys]
 
 
-def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: QuestionsOf) -> Row:
-    """Return the weighted mean of datasets, each of which is there once."""
-    rows = list(shares)
-    fraction = rows[0].fraction
-    score = _mean(shares, [row.score for row in rows])
-    assert score is not None  # `_why_none` has checked the rows
-    spread = _spread(shares, questions_of)
-    interval = None if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
-    low, high = interval or (None, None)
-    return _row_of(
-        name,
-        metric,
-        rows,
-        score=score,
-        stderr=standard_error(spread, interval),
-        ci95_low=low,
-        ci95_high=high,
-        bound_low=_mean(shares, [row.bound_low for row in rows]),
-        bound_high=_mean(shares, [row.bound_high for row in rows]),
-        fraction=fraction,
-    )
-
-
 def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
     """Return the row of a group, with the numbers of answers of its parts."""
     counts: dict[str, int] = {status: _total(rows, status) for status in STATUSES}
@@ -238,9 +229,9 @@ def _part(row: Row, share: float, questions: Sequence[tuple[str, float]], averag
         return None
     if row.population is not None:
         spread = _spread_of_drawn(row, questions, average)
-        return None if spread is None else Part(share, row.score, spread, questions)
-    spread = spread_of_questions(questions, row.score) if questions else None
-    if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
+    else:
+        spread = spread_of_questions(questions, row.score) if questions else None
+    if spread is None and row.population is None and row.stderr is not None:  # a score that is no mean, such as BLEU
         spread = Spread(row.stderr**2, row.n or 1)
     return None if spread is None else Part(share, row.score, spread, questions)
 

@@ -278,11 +278,15 @@ def _read(reader: Scorer, prediction: Prediction) -> SampleScore:
 
 def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, replica: int) -> Answers:
     dataset = task.dataset
-    has_gold = dataset.spec.reader.output_column is not None
     ids = [one.sample_id for one, _ in answers]
+    references: list[Any] | None = None
+    if dataset.spec.reader.output_column is not None:
+        references = [sample.gold for _, sample in answers]
+        if dataset.is_dialogue:  # its gold is the output column; the prediction has those of its turns
+            references = [dataset.gold_of(sample.gold) for sample in _samples(ids, dataset)]
     batch = AnswerBatch(
         predictions=["" if sample.extracted is None else sample.extracted for _, sample in answers],
-        references=_golds(answers, ids, dataset) if has_gold else None,
+        references=references,
         prompts=[prompts_to_json(one.origin_prompt) for one, _ in answers],
         rows=lambda: [sample.fields for sample in _samples(ids, dataset)],
         replica=replica,
@@ -293,13 +297,6 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         completions=[one.completions for one, _ in answers],
     )
     return Answers(ids, batch)
-
-
-def _golds(answers: Sequence[tuple[Prediction, SampleScore]], ids: Sequence[str], dataset: PlannedDataset) -> list[Any]:
-    """Return the golds. That of a dialogue is the output column; its prediction has those of its turns."""
-    if not dataset.is_dialogue:
-        return [sample.gold for _, sample in answers]
-    return [dataset.gold_of(sample.gold) for sample in _samples(ids, dataset)]
 
 
 def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
