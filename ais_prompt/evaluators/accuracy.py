@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from ais_prompt.errors import DataError
@@ -113,16 +112,14 @@ class Gsm8kEvaluator:
         Raises:
             DataError: the gold is not a number.
         """
-        numbers = [self._number(one) for one in golds_of(gold)]
-        return {"accuracy": float(to_decimal(extracted) in numbers)}
-
-    def _number(self, gold: str) -> Decimal:
-        if (number := to_decimal(gold)) is None:
+        golds = golds_of(gold)
+        numbers = list(map(to_decimal, golds))
+        if None in numbers:
             raise DataError(
-                f"the gold answer {gold[-40:]!r} is not a number",
+                f"the gold answer {golds[numbers.index(None)][-40:]!r} is not a number",
                 fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
             )
-        return number
+        return {"accuracy": float(to_decimal(extracted) in numbers)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are the same number."""

@@ -139,8 +139,8 @@ class BBHEvaluator(MeanEvaluator):
 
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if answer and gold are the same, else 0."""
-        found = bbh_freeform_postprocess(answer)
-        return float(any(_equal(found, bbh_freeform_postprocess(one)) for one in golds_of(gold)))
+        found, *golds = ((bbh_freeform_postprocess(one) or "").casefold() for one in (answer, *golds_of(gold)))
+        return float(found in golds)
 
 
 @EVALUATORS.register_module()
@@ -155,10 +155,6 @@ class OptionOrTextEvaluator(MeanEvaluator):
         letter, separator, text = golds_of(gold)[0].partition(". ")
         line = answer.partition("\n")[0].strip()
         return float(bool(separator) and ". " not in text and line in (letter, text.strip()))
-
-
-def _equal(first: str | None, second: str | None) -> bool:
-    return (first or "").casefold() == (second or "").casefold()
 
 
 @EVALUATORS.register_module()
@@ -207,7 +203,8 @@ def contains(text: str, part: str) -> bool:
     while place >= 0:
         end = place + len(part)
         before, after = text[max(place - 2, 0) : place], text[end : end + 2]
-        is_whole = not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or _is_signed(before, part))
+        is_signed = part[:1].isdigit() and re.search(r"(?<![\w.])[-−]\Z", before)
+        is_whole = not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or is_signed)
         if is_whole and not inside_numeral(text, place) and not inside_numeral(text, end):
             return True
         place = text.find(part, place + 1)
@@ -220,7 +217,3 @@ def _goes_on(beside: str, end: str) -> bool:
         return True
     spaced = re.compile(rf"[^\W_{_UNSPACED}]")
     return bool(spaced.match(end) and spaced.match(beside))
-
-
-def _is_signed(before: str, part: str) -> bool:
-    return part[:1].isdigit() and re.search(r"(?<![\w.])[-−]\Z", before) is not None

@@ -17,7 +17,7 @@ from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
 from ais_prompt.store import read_details, read_questions, read_scores
-from ais_prompt.types import AVERAGES, Gate, Score, TaskSpec, Verdict
+from ais_prompt.types import AVERAGES, Gate, Score, Verdict
 from ais_prompt.utils import listed
 
 _NAMED: Final = 5
@@ -121,14 +121,12 @@ def _limits(gate: Gate, task: BaselineTask) -> bool:
     return task.evaluator == gate.evaluator and gate.concerns(task.model, task.dataset)
 
 
-def concerns_task(gate: Gate, task: TaskSpec) -> bool:
-    """Return whether a gate covers a task, by its own names or those that its variants share."""
-    return gate.concerns(task.model.abbr, task.dataset.abbr, task.model.base, task.dataset.base)
-
-
 def _score_claims(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
-    tasks = [task for task in run.tasks if concerns_task(gate, task.spec)]
-    found = [verdict for task in tasks for verdict in _task_claims(gate, task, run.status)]
+    found: list[Verdict] = []
+    for task in run.tasks:
+        model, dataset = task.spec.model, task.spec.dataset
+        if gate.concerns(model.abbr, dataset.abbr, model.base, dataset.base):
+            found += _task_claims(gate, task, run.status)
     yield from found or [Verdict(gate.text, "", False, "there is no such score")]
 
 

@@ -29,10 +29,7 @@ def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) ->
     Raises:
         ConfigError, DataError: there are none.
     """
-    judge = dataset.spec.eval.judge
-    assert judge is not None
-    references = judge.reference_answers
-    assert references is not None
+    references = _references(dataset)
     if references.models:
         _check_rivals(references, dataset, models)
     elif references.column and dataset.has_turns:
@@ -51,6 +48,13 @@ def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) ->
         raise ConfigError(
             what, where=f"{references.where}.model", fix="name the abbr of one of `models`, or give a path"
         )
+
+
+def _references(dataset: PlannedDataset) -> ReferenceAnswersSpec:
+    judge = dataset.spec.eval.judge
+    assert judge is not None  # the caller has a dataset whose judge compares
+    assert judge.reference_answers is not None
+    return judge.reference_answers
 
 
 def _check_rivals(references: ReferenceAnswersSpec, dataset: PlannedDataset, models: Collection[str]) -> None:
@@ -76,10 +80,7 @@ def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], J
     Raises:
         AisPromptError: the answers cannot be read.
     """
-    judge = task.spec.dataset.eval.judge
-    assert judge is not None
-    references = judge.reference_answers
-    assert references is not None
+    references = _references(task.dataset)
     if references.column:
         rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}
 
@@ -180,10 +181,7 @@ class Rivals:
     """
 
     def __init__(self, task: Task, folder: RunFolder) -> None:
-        judge = task.dataset.spec.eval.judge
-        assert judge is not None
-        assert judge.reference_answers is not None
-        self._references = judge.reference_answers
+        self._references = _references(task.dataset)
         self._task = task
         self._folder = folder
 
