@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
@@ -120,26 +120,20 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
     check_scored(run.folder, [task.spec for task in run.tasks])
     tasks = [task for task in run.tasks if task.is_scored]
     by_row = by_row or any(task.knows_only_rows for task in tasks)
-    made = [one for task in tasks for one in _tasks_by_evaluator(run, task, by_row=by_row)]
+    made = []
+    for task in tasks:
+        made.append(_evident_task(run, task, by_row=by_row))
+        for further in task.further:
+            try:
+                made.append(_evident_task(run, further, by_row=by_row))
+            except AisPromptError as error:
+                what = "[%s] %s is left out of the baseline: %s"
+                logger.log(NOTE, what, task.name, further.evaluator, error.what)
     return Baseline(run.name, tuple(made), by_row)
 
 
-def _tasks_by_evaluator(run: StoredRun, task: ScoredTask, *, by_row: bool) -> Iterator[BaselineTask]:
-    """Yield a task by its headline, and by each further evaluator whose scores can be compared.
-
-    Raises:
-        AisPromptError: the headline is no evidence, or cannot be compared.
-    """
-    yield _evident_task(run, task, by_row=by_row)
-    for further in task.further:
-        try:
-            yield _evident_task(run, further, by_row=by_row)
-        except AisPromptError as error:
-            what = "[%s] %s is left out of the baseline: %s"
-            logger.log(NOTE, what, task.name, further.evaluator, error.what)
-
-
 def _evident_task(run: StoredRun, task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    """Return the scores of one evaluator; raise an `AisPromptError` if they are no evidence or cannot be compared."""
     name, metric = task.name, task.metric
     if metric.of is not None:
         what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"

@@ -266,10 +266,10 @@ def _shown_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _messages_text(messages: Iterable[tuple[str, Content]]) -> str:
-    return "\n\n".join(f"{role.capitalize()}: {_text(content)}" for role, content in messages)
-
-
-def _text(content: Content) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
+    texts = []
+    for role, content in messages:
+        if not isinstance(content, str):
+            parts = (str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
+            content = "\n".join(parts)
+        texts.append(f"{role.capitalize()}: {content}")
+    return "\n\n".join(texts)

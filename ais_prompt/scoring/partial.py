@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ais_prompt.checks import check_k
 from ais_prompt.engine import stored_predictions
@@ -66,8 +66,10 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         return None
     record = read_run_file(folder)
     done = done_tasks(record)
-    left = _left(plan, folder, record)
-    if not left:
+    left = [task for task in plan.tasks if task.name not in done]
+    journals = (folder.journals(task.spec.model.abbr, task.spec.dataset.abbr) for task in left)
+    # Nothing is left, or a session has tried all, and nothing is in a journal.
+    if not left or (record.get("status") in _ENDED and not any(journals)):
         return None
     partial = folder.partial
     refuse_links(folder)
@@ -242,16 +244,6 @@ def collect(
         task.release()
         if not task.dataset.judges:  # a judge asks about its rows
             task.dataset.release()
-
-
-def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
-    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
-    done = done_tasks(record)
-    left = [task for task in plan.tasks if task.name not in done]
-    journals = (folder.journals(task.spec.model.abbr, task.spec.dataset.abbr) for task in left)
-    if record.get("status") in _ENDED and not any(journals):
-        return []
-    return left
 
 
 def _predictions(task: Task, folder: RunFolder) -> Path:

@@ -104,25 +104,23 @@ class Scorer(AnswerScorer, frozen=True):
             raise GoldError(what, where=where, fix=FIX) from error
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
-        if isinstance(prediction.prediction, list):
+        said = prediction.prediction
+        if isinstance(said, list):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         with scoring(where):
-            return self._compare(prediction, gold)
-
-    def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
-        """Find the answer, and compare it with the gold."""
-        said = prediction.prediction
-        text = self.text_of(said) if isinstance(said, str) else said
-        found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
-        # Evaluators and files get plain text; where it was read is kept beside it.
-        answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
-        if _is_nothing(answer):
-            # A model that said nothing, and was not interrupted, may be right.
-            is_silent = _is_nothing(said) and _why_unread(prediction) == NO_TEXT
-            accepts = isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence
-            if not (is_silent and accepts and accepts(gold)):
-                return self._unread(prediction, gold)
-        values = dict(self.evaluator.score(composed(answer), composed(gold)))
+            # Find the answer.
+            text = self.text_of(said) if isinstance(said, str) else said
+            found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
+            # Evaluators and files get plain text; where it was read is kept beside it.
+            answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
+            if _is_nothing(answer):
+                # A model that said nothing, and was not interrupted, may be right.
+                is_silent = _is_nothing(said) and _why_unread(prediction) == NO_TEXT
+                accepts = isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence
+                if not (is_silent and accepts and accepts(gold)):
+                    return self._unread(prediction, gold)
+            # Compare it with the gold.
+            values = dict(self.evaluator.score(composed(answer), composed(gold)))
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
         reason = REFUSAL if prediction.refused else ""

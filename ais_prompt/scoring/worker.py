@@ -207,17 +207,21 @@ class BackgroundScoring:
             # After the asking, `finish` scores tasks with shipped parts in this process instead.
             answered = self._take(risky=True) or (None if self._over.is_set() else self._take(risky=False))
             if answered:
-                self._keep(answered, self._score_in_worker(answered))
+                call = ScoreCall(
+                    answered.task.spec,
+                    self._folder,
+                    answered.asked,
+                    answered.stopped_of,
+                    answered.earlier,
+                    audits=self._audits,
+                )
+                found = self._process.do(call)
+                for level, name, text in found.log:
+                    logging.getLogger(name).log(level, "%s", text)
+                self._keep(answered, found)
             # Over: no risky task waits, and none can come.
             elif self._over.is_set():
                 return
-
-    def _score_in_worker(self, one: AnsweredTask) -> Scored:
-        call = ScoreCall(one.task.spec, self._folder, one.asked, one.stopped_of, one.earlier, audits=self._audits)
-        found = self._process.do(call)
-        for level, name, text in found.log:
-            logging.getLogger(name).log(level, "%s", text)
-        return found
 
 
 _STOPPED: Final = "the run is stopped"
