@@ -84,23 +84,25 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
             none of several.
         console: where to print. A pipe gets every dataset on one line, with every column.
     """
-    comparisons = found.comparisons
-    for note in found.notes:
-        _print_line(Text(printable(f"Note: {note}"), style="yellow"), console)
-    if not comparisons:
-        _print_line(Text("Nothing can be compared."), console)
-        return
-    for line in _verdicts(found):
+    lines = [Text(printable(f"Note: {note}"), style="yellow") for note in found.notes]
+    lines += _verdicts(found) if found.comparisons else [Text("Nothing can be compared.")]
+    for line in lines:
         _print_line(line, console)
-    _print_table(found, console)
+    if found.comparisons:
+        _print_table(found, console)
+        for line in _causes(found.comparisons, flips, is_terminal=console.is_terminal):
+            _print_line(line, console)
+
+
+def _causes(comparisons: Sequence[Comparison], flips: int | None, *, is_terminal: bool) -> Iterator[Text]:
+    """Yield what differs in all datasets, then the causes and changed samples of each, and the unchanged datasets."""
     first = comparisons[0].changes
     common = [change for change in first if len(comparisons) > 1 and all(change in one.changes for one in comparisons)]
     if common:
-        console.print()
-        _print_line(Text(f"All {len(comparisons)} datasets", style="bold"), console)
-        for line in change_lines(common):
-            _print_line(line, console)
-    is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
+        yield Text()
+        yield Text(f"All {len(comparisons)} datasets", style="bold")
+        yield from change_lines(common)
+    is_same_model = is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
     changed = [one for one in comparisons if _is_changed(one, common)]
     counts = Counter((one.model, one.dataset) for one in comparisons)  # one for each evaluator
 
@@ -111,17 +113,12 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
     shown = changed if len(changed) <= FEW else _ends(sorted(changed, key=_badness))
     most = flips if flips is not None else FLIPS if len(comparisons) == 1 else 0
     for comparison in shown:
-        for line in explanation(comparison, named(comparison), most, common):
-            _print_line(line, console)
+        yield from explanation(comparison, named(comparison), most, common)
     if more := len(changed) - len(shown):
-        console.print()
         text = f"{more:,} more changed: --html FILE and --json have the causes and samples of all"
-        text += "" if most else f"; --flips {FLIPS} shows samples"
-        _print_line(Text(text, style="dim"), console)
+        yield from (Text(), Text(text + ("" if most else f"; --flips {FLIPS} shows samples"), style="dim"))
     if unchanged := [named(one) for one in comparisons if one not in changed]:
-        console.print()
-        names = printable(listed(unchanged, FEW))
-        _print_line(Text(f"Unchanged: {names}", style="dim"), console)
+        yield from (Text(), Text(f"Unchanged: {printable(listed(unchanged, FEW))}", style="dim"))
 
 
 def print_model_difference(differences: Sequence[Difference], root: Path, console: Console) -> None:

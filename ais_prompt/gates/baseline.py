@@ -230,26 +230,22 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    tasks = [
-        {
+    tasks = []
+    for task in baseline.tasks:
+        values = {
             "model": task.model,
             "dataset": task.dataset,
-            **({"evaluator": task.evaluator} if task.evaluator else {}),
+            "evaluator": task.evaluator or None,
             "metric": task.metric,
             "fraction": task.fraction,
-            **({} if task.n is None else {"n": task.n}),
-            **({} if task.noise is None else {"noise": task.noise}),
+            "n": task.n,
+            "noise": task.noise,
             # Where less is better, or the name says so and is wrong.
-            **(
-                {"lower_is_better": task.lower_is_better}
-                if task.lower_is_better or lower_is_better(task.metric)
-                else {}
-            ),
+            "lower_is_better": task.lower_is_better if task.lower_is_better or lower_is_better(task.metric) else None,
             "samples": _by_value(task.values),
-            **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
+            "sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()} or None,
         }
-        for task in baseline.tasks
-    ]
+        tasks.append({name: value for name, value in values.items() if value is not None})
     with replacing(path, json=True) as stream:
         head = {"format": BASELINE_FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
         several = {} if baseline.runs == 1 else {"runs": baseline.runs}

@@ -49,7 +49,16 @@ from ais_prompt.metrics import (
     vote_classes,
 )
 from ais_prompt.plan import PlannedDataset, Task, build_postprocessor
-from ais_prompt.scoring.scorer import SAME, AnswerScorer, JudgedScorer, JudgementOf, Scorer, composed, failure_kind
+from ais_prompt.scoring.scorer import (
+    SAME,
+    AnswerScorer,
+    JudgedScorer,
+    JudgementOf,
+    Scorer,
+    composed,
+    failure_kind,
+    place_of,
+)
 from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils import shortened
 
@@ -208,7 +217,7 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
         count = len(answers) if isinstance(answers, list) else 1
         raise DataError(
             f"there are {count} answers to this question, and {n} to the first one",
-            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            where=place_of(prediction),
             fix=SAME,
         )
     for number, (text, completion) in enumerate(zip(answers, prediction.completions, strict=True)):
@@ -285,7 +294,7 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
         raise GoldError(
             f"there is not one gold for each answer of the dialogue: {shortened(repr(golds), 80)} for "
             f"{shortened(repr(answers), 80)}",
-            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            where=place_of(prediction),
             fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
         )
     prompts = prediction.origin_prompt

@@ -40,12 +40,13 @@ def batched(
         AisPromptError: they cannot be scored.
     """
     found = [
-        _judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else [JudgedAnswers(one)]
+        _judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else [one]
         for one in answers_of(task, evaluator, first, predictions)
     ]
     judges = [judge.spec.abbr for judge in task.dataset.judges]
-    joint = [_joint_verdict([evaluator.score_all(one.answers.batch) for one in each], judges) for each in found]
-    verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else (), evaluator.metrics)
+    joint = [_joint_verdict([evaluator.score_all(one.batch) for one in each], judges) for each in found]
+    pairs = list(zip(joint, (each[0] for each in found), strict=True))
+    verdicts = BatchVerdicts(pairs, judges if len(judges) > 1 else (), evaluator.metrics)
     scorer = BatchScorer(verdicts, reader_of(task, evaluator).without_comparison())
     return scorer if task.dataset.has_turns else whole_sample(task.dataset, scorer, first)
 
@@ -85,7 +86,7 @@ class BatchScorer(AnswerScorer, frozen=True):
     Answers of one question must come in the order of its repeats.
 
     Attributes:
-        evaluator: what was said of all answers; see `JudgedAnswers`.
+        evaluator: what was said of all answers.
         reader: finds answer and gold, and the status of a sample.
         asked: sample → how many of its answers were scored.
     """
@@ -145,39 +146,36 @@ class BatchVerdicts:
     """
 
     def __init__(
-        self,
-        verdicts: Sequence[BatchVerdict] = (),
-        batches: Sequence[JudgedAnswers] = (),
-        judges: Sequence[str] = (),
-        metrics: Sequence[str] = (),
+        self, found: Sequence[tuple[BatchVerdict, Answers]], judges: Sequence[str], metrics: Sequence[str]
     ) -> None:
         """Keep verdicts.
 
         Args:
-            verdicts: one for each repeat that has answers.
-            batches: the answers of each of these repeats.
+            found: one for each repeat that has answers, and these answers.
             judges: ``abbr`` of each, if there are several; `_joint_verdict` made the verdicts of theirs.
             metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
-        self.battles = [battle for verdict in verdicts for battle in verdict.battles]
-        given = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
+        self._verdicts = [verdict for verdict, _ in found]
+        self.battles = [battle for verdict in self._verdicts for battle in verdict.battles]
+        given = tuple(dict.fromkeys(metric for verdict in self._verdicts for metric in verdict.metrics))
         self.metrics: tuple[str, ...] = given or tuple(metrics)
-        self._verdicts = verdicts
-        self._known = [metric for metric in self.metrics if all(metric in verdict.each for verdict in verdicts)]
-        self._places = {batch.answers.batch.replica: place for place, batch in enumerate(batches)}
-        self._rows = [{sample: row for row, sample in enumerate(batch.answers.ids)} for batch in batches]
-        self._unjudged = [batch.unjudged for batch in batches]
+        self._known = [metric for metric in self.metrics if all(metric in one.each for one in self._verdicts)]
+        self._unjudged = {answers.batch.replica: answers.unjudged for _, answers in found}
+        self._rows = {
+            (answers.batch.replica, sample): (verdict, row)
+            for verdict, answers in found
+            for row, sample in enumerate(answers.ids)
+        }
 
     def unjudged(self, sample_id: str, replica: int) -> str:
         """Return why the judge's part of an answer is missing; empty if it is not."""
-        return self._unjudged[self._places[replica]].get(sample_id, "") if replica in self._places else ""
+        return self._unjudged.get(replica, {}).get(sample_id, "")
 
     def values(self, sample_id: str, replica: int) -> Mapping[str, float]:
         """Return the values of one answer; empty if nothing is known of it alone."""
-        if (place := self._places.get(replica)) is None or (row := self._rows[place].get(sample_id)) is None:
-            return {}
-        return {metric: self._verdicts[place].each[metric][row] for metric in self._known}
+        verdict, row = self._rows.get((replica, sample_id), (None, 0))
+        return {} if verdict is None else {metric: verdict.each[metric][row] for metric in self._known}
 
     def votes(self, values: Mapping[str, float]) -> tuple[JudgeVerdict, ...]:
         """Return what each of several judges says of an answer with these values; empty if that is not known."""
@@ -215,27 +213,17 @@ class Answers(Struct, frozen=True):
     Attributes:
         ids: of their samples.
         batch: what the evaluator gets.
+        unjudged: sample → why a judge did not answer; these answers are left out.
     """
 
     ids: Sequence[str]
     batch: AnswerBatch
-
-
-class JudgedAnswers(Struct, frozen=True):
-    """Answers with what a judge said of them.
-
-    Attributes:
-        answers: those that are scored.
-        unjudged: sample → why the judge did not answer.
-    """
-
-    answers: Answers
     unjudged: Mapping[str, str] = {}
 
 
 def _judged(
     answers: Answers, evaluator: JudgedBatchEvaluator, said_of: Callable[[str], Sequence[Prediction]]
-) -> list[JudgedAnswers]:
+) -> list[Answers]:
     """Return answers with what a judge said, once for each judge.
 
     All of them score the same answers: those of which a judge did not answer each question are left out.
@@ -264,7 +252,7 @@ def _judged(
     ids, batch = [answers.ids[place] for place in kept], _chosen(answers.batch, kept)
     of_answers = [[str(reply.prediction) for reply in replies] for sample, replies in said if sample not in unjudged]
     of_judges = list(zip(*of_answers, strict=True)) or [()]
-    return [JudgedAnswers(Answers(ids, replace(batch, judgements=list(texts))), unjudged) for texts in of_judges]
+    return [Answers(ids, replace(batch, judgements=list(texts)), unjudged) for texts in of_judges]
 
 
 def _read(reader: Scorer, prediction: Prediction) -> SampleScore:
