@@ -121,7 +121,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         shares=() if undivided else (*Division(before, after, ids).shares(), *shares_left_out(before, after)),
         undivided=undivided,
         changes=tuple(changed_parts(before, after)),
-        reported=reported_difference(before, after),
+        reported=_score(after, after.values.keys()) - _score(before, before.values.keys()),
         both_right=sum(before.values[name] == after.values[name] == right for name in ids) if is_binary else None,
     )
 
@@ -467,11 +467,6 @@ def shares_left_out(before: ScoredTask, after: ScoredTask) -> Iterator[Share]:
     common = sides[0][1] & sides[1][1]
     yield from _share(FAILURES, [(task, found & both, common) for task, found in sides])
     yield from _share(OTHER_SAMPLES, [(task, found, found & both) for task, found in sides])
-
-
-def reported_difference(before: ScoredTask, after: ScoredTask) -> float:
-    """Return by how much the scores of the runs differ, each of all samples that it has answered."""
-    return _score(after, after.values.keys()) - _score(before, before.values.keys())
 
 
 def _share(cause: str, sides: list[tuple[ScoredTask, set[str], set[str]]]) -> Iterator[Share]:

@@ -59,10 +59,11 @@ def _score_verdict(gate: Gate, row: Row) -> Verdict:
     if row.fraction and not gate.percent and gate.limit > 1:
         limit = f"{float(gate.limit):g}%"
         return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {limit}")
-    if row.of is not None:
-        holds = {gate.holds_score(end, fraction=row.fraction) for end in _possible_scores(row)}
-        return Verdict(gate.text, subject, holds == {True}, _shown(row), inconclusive=len(holds) != 1)
-    return Verdict(gate.text, subject, gate.holds_score(exact(row.score), fraction=row.fraction), _shown(row))
+    possible = [exact(row.score)] if row.of is None else _possible_scores(row)
+    holds = {gate.holds_score(end, fraction=row.fraction) for end in possible}
+    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
+    shown = f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
+    return Verdict(gate.text, subject, holds == {True}, shown, inconclusive=len(holds) != 1)
 
 
 def _count_verdict(gate: Gate, row: Row) -> Verdict:
@@ -70,11 +71,10 @@ def _count_verdict(gate: Gate, row: Row) -> Verdict:
     if row.n is None:
         return Verdict(gate.text, subject, False, row.note or "no score")
     count: int = getattr(row, gate.name) or 0
-    if row.of is not None:
-        holds = {gate.holds_count(number, row.of) for number in (count, count + row.of - row.n)}
-        found = f"{count} of {row.n} asked, of {row.of} samples"
-        return Verdict(gate.text, subject, holds == {True}, found, inconclusive=len(holds) != 1)
-    return Verdict(gate.text, subject, gate.holds_count(count, row.n), f"{count} of {row.n}")
+    of = row.n if row.of is None else row.of
+    holds = {gate.holds_count(number, of) for number in (count, count + of - row.n)}
+    found = f"{count} of {row.n}" if row.of is None else f"{count} of {row.n} asked, of {row.of} samples"
+    return Verdict(gate.text, subject, holds == {True}, found, inconclusive=len(holds) != 1)
 
 
 def _possible_scores(row: Row) -> Sequence[Fraction]:
@@ -87,12 +87,6 @@ def _possible_scores(row: Row) -> Sequence[Fraction]:
     left = (row.of - row.n) // row.repeats
     total = exact(row.score) * row.questions
     return total / (row.questions + left), (total + left) / (row.questions + left)
-
-
-def _shown(row: Row) -> str:
-    assert row.score is not None
-    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
-    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
 
 
 def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | None) -> list[Verdict]:

@@ -84,7 +84,11 @@ class BackgroundScoring:
     ) -> None:
         self._folder = folder
         self._audits = audits
-        self._risky = {task.name for task in tasks if is_risky(task)}
+        self._risky = set[str]()  # a part that scores the task may end the process
+        for task in tasks:
+            with suppress(AisPromptError):  # reported when the task is scored
+                if has_own_parts(task.spec):
+                    self._risky.add(task.name)
         # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker does not find
         # its parts: `finish` scores the tasks that are left.
         self._waiting: deque[AnsweredTask] = deque()
@@ -356,14 +360,6 @@ def has_own_parts(task: TaskSpec) -> bool:
     scoring = [part for one in each for part in (one.evaluator, one.pred_postprocessor, one.dataset_postprocessor)]
     types = (kind for part in scoring if part for kind in (part.type, *part_types(part.args)))
     return not all(map(is_of_program, types))
-
-
-def is_risky(task: Task) -> bool:
-    """Return whether a part that scores a task may end the process; False if that cannot be known yet."""
-    try:
-        return has_own_parts(task.spec)
-    except AisPromptError:  # reported when the task is scored
-        return False
 
 
 def answer(message: bytes) -> bytes:
