@@ -111,7 +111,7 @@ class _Averages:
         parts = list(shares)
         score = _mean(shares, [row.score for row in parts])
         assert score is not None  # `_why_none` has checked the rows
-        spread = _spread(shares, self._questions_of)
+        spread = _spread(shares, score, self._questions_of)
         interval = None if spread is None else mean_interval(score, spread, 1.0 if parts[0].fraction else None)
         low, high = interval or (None, None)
         average = _row_of(
@@ -209,39 +209,37 @@ def _total(rows: Sequence[Row], count: str) -> int:
     return sum(getattr(row, count) or 0 for row in rows)
 
 
-def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | None:
+def _spread(shares: Mapping[Row, float], average: float, questions_of: QuestionsOf) -> Spread | None:
     """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
     if any(row.of is not None for row in shares):
         return None
-    mean = _mean(shares, [row.score for row in shares])
-    parts = [_part(row, share, questions_of(row) if row.questions else (), mean) for row, share in shares.items()]
-    known = [part for part in parts if part is not None]
-    return group_spread(known) if len(known) == len(parts) else None
+    parts = []
+    asked = [(row, share, questions_of(row) if row.questions else ()) for row, share in shares.items()]
+    for row, share, questions in asked:
+        assert row.score is not None  # `_why_none` has checked the rows
+        if row.population is not None:
+            spread = _spread_of_drawn(row, questions, row.population, average)
+        else:
+            spread = spread_of_questions(questions, row.score) if questions else None
+            if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
+                spread = Spread(row.stderr**2, row.n or 1)
+        if spread is None:
+            return None
+        parts.append(Part(share, row.score, spread, questions))
+    return group_spread(parts)
 
 
-def _part(row: Row, share: float, questions: Sequence[tuple[str, float]], average: float | None) -> Part | None:
-    """Return a dataset as a part of an average; None if its score or spread is not known."""
-    if row.score is None:
-        return None
-    if row.population is not None:
-        spread = _spread_of_drawn(row, questions, average)
-    else:
-        spread = spread_of_questions(questions, row.score) if questions else None
-    if spread is None and row.population is None and row.stderr is not None:  # a score that is no mean, such as BLEU
-        spread = Spread(row.stderr**2, row.n or 1)
-    return None if spread is None else Part(share, row.score, spread, questions)
-
-
-def _spread_of_drawn(row: Row, questions: Sequence[tuple[str, float]], average: float | None) -> Spread | None:
+def _spread_of_drawn(
+    row: Row, questions: Sequence[tuple[str, float]], population: int, average: float
+) -> Spread | None:
     """Return the spread of a dataset, a stratum of its group, about all of its questions; None if it is not known."""
-    assert row.population is not None
     n = len(questions) or row.n or 1
-    left = max(1 - n / row.population, 0.0)
+    left = max(1 - n / population, 0.0)
     # The error of equal values is that of their interval; among other datasets it is none.
     varies = len({value for _, value in questions}) != 1 and left and row.stderr is not None
     own = row.stderr**2 * n / left if varies and row.stderr is not None else 0.0
-    if row.fraction and average is not None and 0 <= average <= 1:
-        return stratum_spread(own, n, row.population, average * (1 - average))
+    if row.fraction and 0 <= average <= 1:
+        return stratum_spread(own, n, population, average * (1 - average))
     return None if row.stderr is None else Spread(row.stderr**2, n, max(n - 1, 1))
 
 
