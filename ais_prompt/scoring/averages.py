@@ -72,9 +72,7 @@ class _Averages:
     def add(self, group: SummaryGroup, model: str) -> None:
         """Add the average of a group, and the weighted one if it has weights; or why there is none."""
         rows = [self._find(entry, model) for entry in group.subsets]
-        weighing: list[Row] = []  # the scores that are the weights of the parts, if a metric is
-        if isinstance(group.weights, str) and group.weights.startswith("@"):
-            weighing = [self._find(SummaryEntry(entry.name, group.weights[1:]), model) for entry in group.subsets]
+        weighing = self._weighing(group, model)
         given = [row.score or 0.0 for row in weighing]
         if note := _why_none(rows) or _why_none(weighing) or ("" if any(given) or not given else _NO_WEIGHT):
             self.rows += [Row(group.name, model, metric, note=note) for metric in group.metrics]
@@ -87,6 +85,12 @@ class _Averages:
                 by_size = isinstance(group.weights, str) and not given
                 parts = self._datasets(group, rows) if by_size else rows
                 self._add(group, group.metric or WEIGHTED, parts, given or _weights(group, parts))
+
+    def _weighing(self, group: SummaryGroup, model: str) -> list[Row]:
+        """Return the scores that are the weights of the parts, if a metric is."""
+        if not isinstance(group.weights, str) or not group.weights.startswith("@"):
+            return []
+        return [self._find(SummaryEntry(entry.name, group.weights[1:]), model) for entry in group.subsets]
 
     def _find(self, entry: SummaryEntry, model: str) -> Row:
         """Return the score that goes into an average; the main one if no metric is named."""

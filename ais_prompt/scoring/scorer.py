@@ -113,18 +113,19 @@ class Scorer(AnswerScorer, frozen=True):
             found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
             # Evaluators and files get plain text; where it was read is kept beside it.
             answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
-            if _is_nothing(answer):
-                # A model that said nothing, and was not interrupted, may be right.
-                is_silent = _is_nothing(said) and _why_unread(prediction) == NO_TEXT
-                accepts = isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence
-                if not (is_silent and accepts and accepts(gold)):
-                    return self._unread(prediction, gold)
+            if _is_nothing(answer) and not self._accepts_silence(prediction, gold):
+                return self._unread(prediction, gold)
             # Compare it with the gold.
             values = dict(self.evaluator.score(composed(answer), composed(gold)))
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
         reason = REFUSAL if prediction.refused else ""
         return SampleScore(prediction.sample_id, "scored", answer, gold, values, reason, readings=readings)
+
+    def _accepts_silence(self, prediction: Prediction, gold: Any) -> bool:
+        """Return whether a model that said nothing, and was not interrupted, is right."""
+        whole = _is_nothing(prediction.prediction) and _why_unread(prediction) == NO_TEXT
+        return whole and isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence(gold)
 
     def without_comparison(self, metrics: tuple[str, ...] = ()) -> Scorer:
         """Return what finds answer, gold and status only; values of unread answers have these metrics."""
