@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         AcceptsSilence,
         AnswerBatch,
         AsksInParts,
+        AveragingEvaluator,
         BatchEvaluator,
         BatchVerdict,
         ComparesAnswers,

@@ -15,7 +15,14 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators import ComparesAnswers, Evaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
+from ais_prompt.evaluators import (
+    AveragingEvaluator,
+    ComparesAnswers,
+    Evaluator,
+    JudgeEvaluator,
+    PanelEvaluator,
+    make_evaluator,
+)
 from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess, only_tag
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
@@ -43,7 +50,7 @@ def decide(evaluator: JudgeEvaluator, panel: Sequence[JudgeVerdict], gold: Any) 
 
 
 @EVALUATORS.register_module()
-class GenericLLMEvaluator:
+class GenericLLMEvaluator(AveragingEvaluator):
     """Accuracy by a judge: 1 where it says ``true_tag``, 0 where it says ``false_tag``.
 
     Source: OpenCompass, ``GenericLLMEvaluator``, where a judge that says neither makes the answer wrong.
@@ -76,10 +83,6 @@ class GenericLLMEvaluator:
         """Return the tag."""
         found: str | None = self._verdict(text)
         return found
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the judged samples."""
-        return mean_scores(self.metrics, scores)
 
 
 @EVALUATORS.register_module()
