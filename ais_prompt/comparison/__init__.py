@@ -5,20 +5,6 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.comparison.causes import (
-        CHANCE,
-        DATA,
-        EXTRACTION,
-        FAILURES,
-        JUDGE,
-        METRIC,
-        OTHER_SAMPLES,
-        RULE,
-        TRUNCATION,
-        Division,
-        Share,
-        shares_left_out,
-    )
     from ais_prompt.comparison.changes import (
         DECODING,
         Change,
@@ -30,7 +16,23 @@ if TYPE_CHECKING:
         model_name,
         same_prompt,
     )
-    from ais_prompt.comparison.compared_task import Comparison, Flip, compare
+    from ais_prompt.comparison.compared_task import (
+        CHANCE,
+        DATA,
+        EXTRACTION,
+        FAILURES,
+        JUDGE,
+        METRIC,
+        OTHER_SAMPLES,
+        RULE,
+        TRUNCATION,
+        Comparison,
+        Division,
+        Flip,
+        Share,
+        compare,
+        shares_left_out,
+    )
     from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
     from ais_prompt.comparison.differences import (
         Difference,
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
         score_difference,
     )
     from ais_prompt.comparison.document import comparison_json, together_json
-    from ais_prompt.comparison.explanation import flip_lines, questions_of
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -55,9 +56,11 @@ if TYPE_CHECKING:
     from ais_prompt.comparison.printed import (
         FEW,
         FurtherComparison,
+        flip_lines,
         print_comparison,
         print_model_difference,
         print_together,
+        questions_of,
     )
     from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, has_scores, have_one_metric
 else:

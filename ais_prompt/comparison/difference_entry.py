@@ -28,18 +28,4 @@ class DifferenceEntry(TypedDict):
 
 def difference_json(one: Difference) -> dict[str, Any]:
     """Return a difference as plain JSON values, without its samples."""
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "datasets": one.datasets,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
-        "n": one.common,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
-    }
+    return {name: getattr(one, "common" if name == "n" else name) for name in DifferenceEntry.__annotations__}

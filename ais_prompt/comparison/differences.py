@@ -82,19 +82,16 @@ class Difference(Struct, frozen=True, kw_only=True):
     @property
     def worse(self) -> int:
         """How many samples became worse."""
-        return self._changed(up=self.lower_is_better)
+        return sum(one > 0 if self.lower_is_better else one < 0 for _, one in self.questions)
 
     @property
     def better(self) -> int:
         """How many samples became better."""
-        return self._changed(up=not self.lower_is_better)
+        return sum(one < 0 if self.lower_is_better else one > 0 for _, one in self.questions)
 
     def interval_at(self, level: float) -> tuple[float, float] | None:
         """Return the interval with confidence ``1 - level``; None if unknown."""
         return None if self.found is None else self.found.interval_at(level)
-
-    def _changed(self, *, up: bool) -> int:
-        return sum(one > 0 if up else one < 0 for _, one in self.questions)
 
 
 def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:

@@ -11,8 +11,8 @@ from msgspec.structs import asdict
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.difference_entry import DifferenceEntry, difference_json
 from ais_prompt.comparison.differences import Difference, differences_together
-from ais_prompt.comparison.explanation import questions_of
 from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.comparison.printed import questions_of
 from ais_prompt.types import Document, prompts_to_json
 
 
@@ -87,47 +87,22 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
 def together_json(found: Sequence[Difference]) -> list[TogetherEntry]:
     """Return the intervals of `differences_together` as plain JSON values."""
     return [
-        {
-            "dataset": one.dataset,
-            "model": one.model,
-            "metric": one.metric,
-            "difference": one.difference,
-            "interval": interval,
-            "p": p,
-        }
+        TogetherEntry(
+            dataset=one.dataset, model=one.model, metric=one.metric, difference=one.difference, interval=interval, p=p
+        )
         for one, interval, p in differences_together(found)
     ]
 
 
 def _to_json(one: Comparison) -> dict[str, Any]:
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "metric": one.metric,
-        "fraction": one.fraction,
-        "lower_is_better": one.lower_is_better,
-        "before": one.before,
-        "after": one.after,
-        "difference": one.difference,
-        "interval": one.interval,
+    made = {
         "n": one.common,
-        "only_before": one.only_before,
-        "only_after": one.only_after,
-        "failed_before": one.failed_before,
-        "failed_after": one.failed_after,
-        "without_gold": one.without_gold,
-        "worse": one.worse,
-        "better": one.better,
-        "both_right": one.both_right,
-        "units": one.units,
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
         "reported_difference": one.reported,
-        "undivided": one.undivided,
         "shares": [asdict(share) for share in one.shares],
-        "changes": [{"part": c.part, "before": c.before, "after": c.after, "words": c.words} for c in one.changes],
-        "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],
+        "changes": [asdict(change) for change in one.changes],
+        "flips": [_flip_json(*pair) for pair in zip(one.flips, questions_of(one.flips), strict=True)],
     }
+    return {name: made[name] if name in made else getattr(one, name) for name in ComparisonEntry.__annotations__}
 
 
 def _flip_json(flip: Flip, question: str) -> dict[str, Any]:

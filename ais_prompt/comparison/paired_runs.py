@@ -129,21 +129,18 @@ def read_stored_run(run: str, work_dir: str | None = None, model: str | None = N
         ConfigError: there is no such run or model, or the config of the run has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    return _stored_run(_located(run, work_dir), model)
-
-
-def _located(run: str, work_dir: str | None) -> RunFolder:
     try:
-        return locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+        folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     except ConfigError as error:
         path = Path(run)
         open_log = step("open_log") if path.exists() else None
-        if open_log is not None and (log := open_log(path)) is not None:
-            opened: RunFolder = log
-            return opened
-        if path.exists() and (owner := missing_extension("open_log")):
-            error.fix = f"if it is a log, the extension {owner!r} reads it, and is not here: {REINSTALL}"
-        raise
+        log = None if open_log is None else open_log(path)
+        if log is None:
+            if path.exists() and (owner := missing_extension("open_log")):
+                error.fix = f"if it is a log, the extension {owner!r} reads it, and is not here: {REINSTALL}"
+            raise
+        folder = log
+    return _stored_run(folder, model)
 
 
 def _stored_run(folder: RunFolder, model: str | None, *, as_of_others: bool = False) -> StoredRun:

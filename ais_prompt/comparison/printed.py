@@ -1,12 +1,13 @@
 """Print a comparison of two runs or two models.
 
-A file or pipe gets every dataset on one line. A terminal shows many datasets in groups, the worst first.
+A file or pipe gets every dataset on one line. A terminal shows many datasets in groups, the worst first. Below are the
+parts that differ, the causes, and the changed samples, which are named by their question, with changed words coloured.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,12 +16,13 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.comparison.changes import Change
-from ais_prompt.comparison.compared_task import Comparison
+from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference, differences_together, intervals_together
-from ais_prompt.comparison.explanation import change_lines, explanation, score_text, signed
 from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.preview import changed_words, questions
 from ais_prompt.terminal import Cell, Column, fits, fitted, print_table
-from ais_prompt.utils import counted, listed, printable
+from ais_prompt.types import Prediction
+from ais_prompt.utils import counted, listed, printable, without_middle
 
 SIGNIFICANT: Final = 0.05
 """p-values below this are printed bold."""
@@ -82,23 +84,25 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
             none of several.
         console: where to print. A pipe gets every dataset on one line, with every column.
     """
-    comparisons = found.comparisons
-    for note in found.notes:
-        _print_line(Text(printable(f"Note: {note}"), style="yellow"), console)
-    if not comparisons:
-        _print_line(Text("Nothing can be compared."), console)
-        return
-    for line in _verdicts(found):
+    lines = [Text(printable(f"Note: {note}"), style="yellow") for note in found.notes]
+    lines += _verdicts(found) if found.comparisons else [Text("Nothing can be compared.")]
+    for line in lines:
         _print_line(line, console)
-    _print_table(found, console)
+    if found.comparisons:
+        _print_table(found, console)
+        for line in _causes(found.comparisons, flips, is_terminal=console.is_terminal):
+            _print_line(line, console)
+
+
+def _causes(comparisons: Sequence[Comparison], flips: int | None, *, is_terminal: bool) -> Iterator[Text]:
+    """Yield what differs in all datasets, then the causes and changed samples of each, and the unchanged datasets."""
     first = comparisons[0].changes
     common = [change for change in first if len(comparisons) > 1 and all(change in one.changes for one in comparisons)]
     if common:
-        console.print()
-        _print_line(Text(f"All {len(comparisons)} datasets", style="bold"), console)
-        for line in change_lines(common):
-            _print_line(line, console)
-    is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
+        yield Text()
+        yield Text(f"All {len(comparisons)} datasets", style="bold")
+        yield from change_lines(common)
+    is_same_model = is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
     changed = [one for one in comparisons if _is_changed(one, common)]
     counts = Counter((one.model, one.dataset) for one in comparisons)  # one for each evaluator
 
@@ -109,17 +113,12 @@ def print_comparison(found: RunComparison, flips: int | None, console: Console) 
     shown = changed if len(changed) <= FEW else _ends(sorted(changed, key=_badness))
     most = flips if flips is not None else FLIPS if len(comparisons) == 1 else 0
     for comparison in shown:
-        for line in explanation(comparison, named(comparison), most, common):
-            _print_line(line, console)
+        yield from explanation(comparison, named(comparison), most, common)
     if more := len(changed) - len(shown):
-        console.print()
         text = f"{more:,} more changed: --html FILE and --json have the causes and samples of all"
-        text += "" if most else f"; --flips {FLIPS} shows samples"
-        _print_line(Text(text, style="dim"), console)
+        yield from (Text(), Text(text + ("" if most else f"; --flips {FLIPS} shows samples"), style="dim"))
     if unchanged := [named(one) for one in comparisons if one not in changed]:
-        console.print()
-        names = printable(listed(unchanged, FEW))
-        _print_line(Text(f"Unchanged: {names}", style="dim"), console)
+        yield from (Text(), Text(f"Unchanged: {printable(listed(unchanged, FEW))}", style="dim"))
 
 
 def print_model_difference(differences: Sequence[Difference], root: Path, console: Console) -> None:
@@ -331,3 +330,129 @@ def _style(one: Difference) -> str:
 
 def _colour(one: Difference) -> str:
     return "bold red" if one.gain < 0 else "bold green"
+
+
+COLOURS: Final = {"worse": "red", "better": "green"}
+LONGEST: Final = 160
+"""Characters of an answer that are shown."""
+
+
+def explanation(one: Comparison, name: str, flips: int, common: Collection[Change] = ()) -> Iterator[Text]:
+    """Yield the lines about a dataset: the parts that differ, the causes, and the changed samples.
+
+    Args:
+        one: the dataset.
+        name: its heading.
+        flips: the most changed samples to show, in each direction.
+        common: what all datasets have in common, which is left out.
+    """
+    yield Text()
+    yield Text(printable(name), style="bold")
+    yield from change_lines(change for change in one.changes if change not in common)
+    if one.units != one.common:
+        yield Text(f"  {one.common} samples in {one.units} clusters; interval and p are computed from the clusters")
+    if not one.changes:
+        yield Text("  no part of the two runs differs")
+    for what, count in (
+        ("only in the first run", one.only_before),
+        ("only in the second run", one.only_after),
+        ("without an answer in the first run", one.failed_before),
+        ("without an answer in the second run", one.failed_after),
+        ("without a gold answer", one.without_gold),
+    ):
+        if count:
+            yield Text(f"  left out: {counted(count, 'sample')} {what}", style="yellow")
+    if one.undivided:
+        yield Text(f"  {one.undivided}", style="yellow")
+    if one.reported != one.difference and one.shares:
+        yield Text(f"  {signed(one.reported, one)} between the scores that the runs report, of which")
+    for share in one.shares:
+        ends = "" if share.interval is None else f" ({' to '.join(signed(end, one) for end in share.interval)})"
+        yield Text(f"  {signed(share.difference, one)}{ends} from {share.cause}, {share.samples} samples")
+    yield from flip_lines(one.flips, flips, lower_is_better=one.lower_is_better)
+
+
+def change_lines(changes: Iterable[Change]) -> Iterator[Text]:
+    """Yield the lines of parts that differ."""
+    for change in changes:
+        if change.words:
+            yield Text(printable(f"  {change.part} differs: {change.words}"))
+            continue
+        yield Text(f"  {change.part} differs")
+        yield Text(printable(f"    before: {change.before}"))
+        yield Text(printable(f"    after:  {change.after}"))
+
+
+def score_text(value: float, one: Difference) -> str:
+    """Format a score; in percent if it is a part of 1."""
+    return f"{100 * value:.1f} %" if one.fraction else f"{value:.4g}"
+
+
+def signed(value: float, one: Difference) -> str:
+    """Format a difference; in points for percentages."""
+    return f"{100 * value:+.1f}" if one.fraction else f"{value:+.4g}"
+
+
+def flip_lines(flips: Sequence[Flip], most: int, *, lower_is_better: bool = False) -> Iterator[Text]:
+    """Yield the lines of the changed samples, those that became worse first.
+
+    Args:
+        flips: of one dataset.
+        most: the most samples in each direction.
+        lower_is_better: whether a sample whose value rose became worse.
+    """
+    names = questions_of(flips)
+    for name in COLOURS:
+        fell = (name == "worse") != lower_is_better
+        found = [place for place, flip in enumerate(flips) if (flip.after < flip.before) == fell]
+        for place in found[:most]:
+            yield from _flip(flips[place], name, names[place])
+        if most and len(found) > most:
+            yield Text(f"  … and {len(found) - most} more became {name}; --flips N or --json shows them", style="dim")
+
+
+def questions_of(flips: Sequence[Flip]) -> list[str]:
+    """Return the question of each changed sample in one line; of a single one, the end of its prompt."""
+    predictions = [flip.predictions[1] for flip in flips]
+    found = questions(predictions)
+    return [_end(one.origin_prompt) for one in predictions] if len(found) == 1 else found
+
+
+def _end(prompt: Any) -> str:
+    while isinstance(prompt, tuple | list) and prompt:
+        prompt = prompt[-1]
+    text = " ".join(str(getattr(prompt, "content", prompt)).split())
+    return text if len(text) <= LONGEST else f"…{text[1 - LONGEST :]}"
+
+
+def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
+    same = "same prompt" if flip.same_prompt else "other prompt"
+    yield Text()
+    yield Text.assemble(
+        (f"  {name}: ", COLOURS[name]),
+        (printable(question), "bold"),
+        (f"  row {flip.index}, sample {flip.sample_id}, {same}", "dim"),
+    )
+    measured = [_measured(prediction) for prediction in flip.predictions]
+    if all(measured):
+        for when, words in zip(("before", "after"), measured, strict=True):
+            yield Text(f"    {when + ':':7} {words}")
+        return
+    yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
+    before, after = (
+        printable(without_middle(" ".join(str(prediction.prediction).split()), LONGEST))
+        for prediction in flip.predictions
+    )
+    pieces = changed_words(before, after, least_alike=0.0)
+    for when, side, extracted in zip(("before", "after"), (0, 1), flip.extracted, strict=True):
+        marked = [(piece[side], "" if piece[0] == piece[1] else "bold underline") for piece in pieces]
+        yield Text.assemble(f"    {when + ':':7} ", *marked, f" → {printable(str(extracted))}")
+
+
+def _measured(prediction: Prediction) -> str:
+    """Return a perplexity with what was measured for it; empty if the model gave an answer."""
+    likelihood = prediction.completions[0].likelihood if len(prediction.completions) == 1 else None
+    if likelihood is None or not isinstance(prediction.prediction, float):
+        return ""
+    measured = f"{likelihood.nll:.6g} nats, {counted(likelihood.tokens, 'token')}, {counted(likelihood.bytes, 'byte')}"
+    return f"{prediction.prediction:.4g} ({measured})"

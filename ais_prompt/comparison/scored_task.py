@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -85,23 +85,19 @@ class ScoredTask(Struct, frozen=True, dict=True):
             StoreError, DataError: they are missing or broken, or not those of the results.
         """
         found: Iterable[Prediction] = list(read_predictions(self._predictions_file))
-        if self.is_scored:
-            self._check_complete({prediction.sample_id for prediction in found})
+        if self.is_scored:  # a power failure may leave the file empty
+            predicted = {prediction.sample_id for prediction in found}
+            if lost := sum(one.sample_id not in predicted for one in self._results[1]):
+                raise StoreError(
+                    f"the file lacks the predictions of {counted(lost, 'scored sample')}",
+                    where=str(self._predictions_file),
+                    fix=f"remove it and go on with -r, or score what is there: aisprompt score {self.folder.root}",
+                )
         if self.by_row:
             found = (replace(prediction, sample_id=prediction.row_digest) for prediction in found)
         if self.names:
             found = (replace(one, sample_id=self.names.get(one.sample_id, one.sample_id)) for one in found)
         return {prediction.sample_id: prediction for prediction in found}
-
-    def _check_complete(self, predicted: Collection[str]) -> None:
-        """Check that every sample with a score has its prediction: a power failure may leave the file empty."""
-        lost = sum(one.sample_id not in predicted for one in self._results[1])
-        if lost:
-            raise StoreError(
-                f"the file lacks the predictions of {counted(lost, 'scored sample')}",
-                where=str(self._predictions_file),
-                fix=f"remove it and go on with -r, or score what is there: aisprompt score {self.folder.root}",
-            )
 
     @property
     def knows_only_rows(self) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         AcceptsSilence,
         AnswerBatch,
         AsksInParts,
+        AveragingEvaluator,
         BatchEvaluator,
         BatchVerdict,
         ComparesAnswers,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         LambadaEvaluator,
         OptionOrTextEvaluator,
         StringMatchEvaluator,
+        contains,
     )
     from ais_prompt.evaluators.math import MathProcess, MATHVerifyEvaluator
     from ais_prompt.evaluators.math_worker import is_equal
@@ -51,6 +53,5 @@ if TYPE_CHECKING:
     from ais_prompt.evaluators.squad import DropEvaluator, SquadEvaluator
     from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
     from ais_prompt.evaluators.text_overlap import BleuEvaluator, JiebaRougeEvaluator, RougeEvaluator, SummedEvaluator
-    from ais_prompt.evaluators.whole_words import contains
 else:
     __getattr__, __dir__ = offered(__name__, "evaluators")

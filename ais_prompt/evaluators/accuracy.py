@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import MeanEvaluator, golds_of
-from ais_prompt.metrics import mean_scores
+from ais_prompt.evaluators.base import AveragingEvaluator, MeanEvaluator, golds_of
 from ais_prompt.postprocess import first_phrase, phrases_of, to_decimal
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import SampleScore, Score
 
 
 @EVALUATORS.register_module()
-class AccEvaluator:
+class AccEvaluator(AveragingEvaluator):
     """Accuracy: 1 where answer and gold are the same text, 0 elsewhere; a list of golds has alternatives.
 
     Both are compared as text, so the gold 3 equals the answer "3", but "3.0" does not. Source: OpenCompass'
@@ -43,17 +40,13 @@ class AccEvaluator:
         """Return whether two answers are the same text."""
         return self._text(first) == self._text(second)
 
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
-
     def _text(self, value: Any) -> str:
         text = str(value).strip()
         return text.casefold() if self.ignore_case else text
 
 
 @EVALUATORS.register_module()
-class EMEvaluator:
+class EMEvaluator(AveragingEvaluator):
     """Exact match: 1 where the first phrase of the answer equals a gold, 0 elsewhere.
 
     What a phrase is: `general_postprocess`, which also reads announcements; here "The answer is Paris" is not "Paris".
@@ -87,10 +80,6 @@ class EMEvaluator:
         one, other = (self._normal(first_phrase(str(answer)), str(answer)) for answer in (first, second))
         return one == other
 
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
-
     def _normal(self, phrase: str, text: str) -> str:
         # A text without words, such as "-", is compared as it is.
         normal = phrase or text.strip()
@@ -98,7 +87,7 @@ class EMEvaluator:
 
 
 @EVALUATORS.register_module()
-class Gsm8kEvaluator:
+class Gsm8kEvaluator(AveragingEvaluator):
     """Accuracy by exact numeric equality: 18, 18.00 and $18 are the same, and so are 1,000 and 1000.
 
     Decimal numbers are compared without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
@@ -113,24 +102,18 @@ class Gsm8kEvaluator:
         Raises:
             DataError: the gold is not a number.
         """
-        numbers = [self._number(one) for one in golds_of(gold)]
-        return {"accuracy": float(to_decimal(extracted) in numbers)}
-
-    def _number(self, gold: str) -> Decimal:
-        if (number := to_decimal(gold)) is None:
+        golds = golds_of(gold)
+        numbers = list(map(to_decimal, golds))
+        if None in numbers:
             raise DataError(
-                f"the gold answer {gold[-40:]!r} is not a number",
+                f"the gold answer {golds[numbers.index(None)][-40:]!r} is not a number",
                 fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
             )
-        return number
+        return {"accuracy": float(to_decimal(extracted) in numbers)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are the same number."""
         return (number := to_decimal(first)) is not None and number == to_decimal(second)
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
 
 
 @EVALUATORS.register_module()

@@ -197,7 +197,17 @@ def _alternatives(gold: Mapping[str, Any]) -> Sequence[Any]:
     )
 
 
-class MeanEvaluator(ABC):
+class AveragingEvaluator:
+    """Its scores are the means of its metrics over the samples that were answered, or judged."""
+
+    metrics: tuple[str, ...]
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return one mean for each of ``metrics``."""
+        return mean_scores(self.metrics, scores)
+
+
+class MeanEvaluator(AveragingEvaluator, ABC):
     """The mean of a value from 0, a wrong answer, to 1, a right one."""
 
     metrics: tuple[str, ...] = ("accuracy",)
@@ -217,10 +227,6 @@ class MeanEvaluator(ABC):
         Raises:
             DataError: the gold cannot be used.
         """
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
 
 
 class AnswerBatch(Struct, frozen=True):

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import golds_of
+from ais_prompt.evaluators.base import AveragingEvaluator, golds_of
 from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
 
-class ChoicesEvaluator(ABC):
+class ChoicesEvaluator(AveragingEvaluator, ABC):
     """The mean of a value from 0 to 1 that depends on the log-likelihoods of right and wrong choices.
 
     An answer is what `ChoicesInferencer` predicts, and the gold is the text of the right choice, or a list of several.
@@ -48,10 +48,6 @@ class ChoicesEvaluator(ABC):
             right: log-likelihoods of the right choices, in nats; at least one.
             wrong: log-likelihoods of the others.
         """
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
 
 
 @EVALUATORS.register_module()

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
-from ais_prompt.evaluators.whole_words import contains
 from ais_prompt.metrics import normalize
-from ais_prompt.postprocess import bbh_freeform_postprocess, plain_phrase, said
+from ais_prompt.postprocess import bbh_freeform_postprocess, inside_numeral, plain_phrase, said
 from ais_prompt.registry import EVALUATORS
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
@@ -23,7 +22,7 @@ class ContainedAnswerEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is in the answer, each without punctuation and articles.
 
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
-    (`ais_prompt.evaluators.whole_words.contains`).
+    (`ais_prompt.evaluators.contained.contains`).
 
     Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There parts of words count,
     and a gold without letters and digits is in every answer; here it is in none.
@@ -62,7 +61,7 @@ class ContainsEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
 
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
-    (`ais_prompt.evaluators.whole_words.contains`).
+    (`ais_prompt.evaluators.contained.contains`).
     Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
     and white space make no difference, nor do quotation marks around a gold. Several golds are alternatives.
 
@@ -140,8 +139,8 @@ class BBHEvaluator(MeanEvaluator):
 
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if answer and gold are the same, else 0."""
-        found = bbh_freeform_postprocess(answer)
-        return float(any(_equal(found, bbh_freeform_postprocess(one)) for one in golds_of(gold)))
+        found, *golds = ((bbh_freeform_postprocess(one) or "").casefold() for one in (answer, *golds_of(gold)))
+        return float(found in golds)
 
 
 @EVALUATORS.register_module()
@@ -156,10 +155,6 @@ class OptionOrTextEvaluator(MeanEvaluator):
         letter, separator, text = golds_of(gold)[0].partition(". ")
         line = answer.partition("\n")[0].strip()
         return float(bool(separator) and ". " not in text and line in (letter, text.strip()))
-
-
-def _equal(first: str | None, second: str | None) -> bool:
-    return (first or "").casefold() == (second or "").casefold()
 
 
 @EVALUATORS.register_module()
@@ -189,3 +184,36 @@ class StringMatchEvaluator(MeanEvaluator):
         text = answer.casefold()
         found = [contains(text, one.casefold()) for one in golds_of(gold)]
         return float(any(found)) if self.match == "part" else sum(found) / len(found)
+
+
+_UNSPACED: Final = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that put no blanks between words, and Hangul, whose endings follow a word without a blank."""
+
+
+def contains(text: str, part: str) -> bool:
+    """Return whether a text has a part as whole words and numbers: 5 is not in 15, 5.5 or -5, nor "no" in "know".
+
+    A comma belongs to a number as in `ais_prompt.postprocess.numbers`: 7654321 is in "1234567,7654321", 500 not in
+    "1,500".
+    In Chinese, Japanese, Thai and other scripts without blanks between words every place counts.
+    """
+    place = text.find(part)
+    while place >= 0:
+        end = place + len(part)
+        before, after = text[max(place - 2, 0) : place], text[end : end + 2]
+        is_signed = part[:1].isdigit() and re.search(r"(?<![\w.])[-−]\Z", before)
+        is_whole = not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or is_signed)
+        if is_whole and not inside_numeral(text, place) and not inside_numeral(text, end):
+            return True
+        place = text.find(part, place + 1)
+    return False
+
+
+def _goes_on(beside: str, end: str) -> bool:
+    """Return whether the word or number at the end of a part goes on with the characters beside it."""
+    if end.isdigit() and re.match(r"\.\d", beside):
+        return True
+    spaced = re.compile(rf"[^\W_{_UNSPACED}]")
+    return bool(spaced.match(end) and spaced.match(beside))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from ais_prompt.evaluators.base import golds_of
-from ais_prompt.metrics import counted_f1, exact_match, mean_scores, span_exact_match, span_f1, token_f1
+from ais_prompt.evaluators.base import AveragingEvaluator, golds_of
+from ais_prompt.metrics import counted_f1, exact_match, span_exact_match, span_f1, token_f1
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils import is_missing, require
 
 _CHINESE_PUNCTUATION: Final = frozenset(
@@ -23,7 +22,7 @@ _CHINESE_PUNCTUATION: Final = frozenset(
 
 
 @EVALUATORS.register_module()
-class SquadEvaluator:
+class SquadEvaluator(AveragingEvaluator):
     """Token F1 and exact match, as SQuAD defines them (`ais_prompt.metrics.spans`); of several golds the best counts.
 
     A question whose gold is an empty list has no answer: an empty one is right then, any other wrong (Rajpurkar et al.
@@ -75,10 +74,6 @@ class SquadEvaluator:
             return "".join(self._words(str(first))) == "".join(self._words(str(second)))
         return bool(exact_match(str(first), [str(second)]))
 
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
-
     def _words(self, text: str) -> list[str]:
         plain = (
             "".join(sign for sign in word.lower() if sign not in _CHINESE_PUNCTUATION) for word in self._jieba.cut(text)
@@ -93,7 +88,7 @@ class SquadEvaluator:
 
 
 @EVALUATORS.register_module()
-class DropEvaluator:
+class DropEvaluator(AveragingEvaluator):
     """F1 and exact match as DROP defines them (`ais_prompt.metrics.spans`): numbers must match, spans in any order.
 
     The gold is a list of right answers, each a list of spans, or a text if it is one span. The best of them counts;
@@ -127,10 +122,6 @@ class DropEvaluator:
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers match exactly."""
         return bool(span_exact_match(self._spans(first), self._spans(second)))
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
 
     def _spans(self, answer: Any) -> list[str]:
         if isinstance(answer, list | tuple):

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.evaluators.base import golds_of, letters_of
-from ais_prompt.metrics import AnswerCounts, bootstrap_interval, mean_scores
+from ais_prompt.evaluators.base import AveragingEvaluator, golds_of, letters_of
+from ais_prompt.metrics import AnswerCounts, bootstrap_interval
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils import require
@@ -145,7 +145,7 @@ _CHARACTERS = re.compile(rf"(?=\w)[{_CJK}]|[^\W{_CJK}]+")
 
 
 @EVALUATORS.register_module()
-class RougeEvaluator:
+class RougeEvaluator(AveragingEvaluator):
     """ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum as F-measures from 0 to 1, by rouge-score.
 
     Of several golds the best counts, for each metric by itself. ROUGE-Lsum takes lines for sentences. Source: Lin 2004,
@@ -188,10 +188,6 @@ class RougeEvaluator:
             return None
         what = f"{type(self).__name__} drops most letters of the gold answers: tokenize='words' knows a to z only"
         return what, "write tokenize='characters', or 'jieba' for Chinese words"
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the answered samples."""
-        return mean_scores(self.metrics, scores)
 
     @cached_property
     def _scorer(self) -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
@@ -28,9 +28,7 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison import ScoredTask, StoredRun, read_stored_run
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics import (
-    exact_mean,
-)
+from ais_prompt.metrics import exact_mean
 from ais_prompt.parts import exception_line
 from ais_prompt.store import check_scored, check_shape, reading, replacing
 from ais_prompt.terminal import NOTE
@@ -122,26 +120,20 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
     check_scored(run.folder, [task.spec for task in run.tasks])
     tasks = [task for task in run.tasks if task.is_scored]
     by_row = by_row or any(task.knows_only_rows for task in tasks)
-    made = [one for task in tasks for one in _tasks_by_evaluator(run, task, by_row=by_row)]
+    made = []
+    for task in tasks:
+        made.append(_evident_task(run, task, by_row=by_row))
+        for further in task.further:
+            try:
+                made.append(_evident_task(run, further, by_row=by_row))
+            except AisPromptError as error:
+                what = "[%s] %s is left out of the baseline: %s"
+                logger.log(NOTE, what, task.name, further.evaluator, error.what)
     return Baseline(run.name, tuple(made), by_row)
 
 
-def _tasks_by_evaluator(run: StoredRun, task: ScoredTask, *, by_row: bool) -> Iterator[BaselineTask]:
-    """Yield a task by its headline, and by each further evaluator whose scores can be compared.
-
-    Raises:
-        AisPromptError: the headline is no evidence, or cannot be compared.
-    """
-    yield _evident_task(run, task, by_row=by_row)
-    for further in task.further:
-        try:
-            yield _evident_task(run, further, by_row=by_row)
-        except AisPromptError as error:
-            what = "[%s] %s is left out of the baseline: %s"
-            logger.log(NOTE, what, task.name, further.evaluator, error.what)
-
-
 def _evident_task(run: StoredRun, task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    """Return the scores of one evaluator; raise an `AisPromptError` if they are no evidence or cannot be compared."""
     name, metric = task.name, task.metric
     if metric.of is not None:
         what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
@@ -162,31 +154,22 @@ def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
         ConfigError: a run is no evidence or is given twice, or they do not have the same datasets, metrics and samples.
         StoreError, DataError: as `make_baseline`.
     """
-    _refuse_doubled(runs)
+    folders = [run.folder.root.resolve() for run in runs]
+    if doubled := next((run for run, folder in zip(runs, folders, strict=True) if folders.count(folder) > 1), None):
+        fix = "name different runs; a name without a time is its latest run"
+        raise ConfigError(f"the run {doubled.name} is given twice", fix=fix)
     by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
     made = [make_baseline(run, by_row=by_row) for run in runs]
     first = made[0]
     if len(made) == 1:
         return first
-    for other in made[1:]:
-        if _identity(other) != _identity(first):
+    scored = [[(task.name, task.metric) for task in one.tasks] for one in made]
+    for other, has in zip(made, scored, strict=True):
+        if has != scored[0]:
             what = f"{other.run} has other models, datasets or metrics than {first.run}"
             raise ConfigError(what, fix="make a baseline of runs of one config")
     columns = zip(*(one.tasks for one in made), strict=True)
     return Baseline(", ".join(one.run for one in made), tuple(map(_mean_task, columns)), first.by_row, len(made))
-
-
-def _refuse_doubled(runs: Sequence[StoredRun]) -> None:
-    folders = [run.folder.root.resolve() for run in runs]
-    for run, folder in zip(runs, folders, strict=True):
-        if folders.count(folder) > 1:
-            fix = "name different runs; a name without a time is its latest run"
-            raise ConfigError(f"the run {run.name} is given twice", fix=fix)
-
-
-def _identity(baseline: Baseline) -> list[tuple[str, str]]:
-    """Return what runs of one config have in common."""
-    return [(task.name, task.metric) for task in baseline.tasks]
 
 
 def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
@@ -247,21 +230,22 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    tasks = [
-        {
+    tasks = []
+    for task in baseline.tasks:
+        values = {
             "model": task.model,
             "dataset": task.dataset,
-            **({"evaluator": task.evaluator} if task.evaluator else {}),
+            "evaluator": task.evaluator or None,
             "metric": task.metric,
             "fraction": task.fraction,
-            **({} if task.n is None else {"n": task.n}),
-            **({} if task.noise is None else {"noise": task.noise}),
-            **({"lower_is_better": task.lower_is_better} if _is_directed(task) else {}),
+            "n": task.n,
+            "noise": task.noise,
+            # Where less is better, or the name says so and is wrong.
+            "lower_is_better": task.lower_is_better if task.lower_is_better or lower_is_better(task.metric) else None,
             "samples": _by_value(task.values),
-            **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
+            "sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()} or None,
         }
-        for task in baseline.tasks
-    ]
+        tasks.append({name: value for name, value in values.items() if value is not None})
     with replacing(path, json=True) as stream:
         head = {"format": BASELINE_FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
         several = {} if baseline.runs == 1 else {"runs": baseline.runs}
@@ -303,19 +287,19 @@ def _by_value(values: Mapping[str, float]) -> dict[str, str]:
 def _task(task: Mapping[str, Any]) -> BaselineTask:
     values = {name: float(value) for value, names in task["samples"].items() for name in names.split(" ")}
     sums = {name: tuple(map(float, row.split(" "))) for name, row in task.get("sums", {}).items()}
-    n = None if task.get("n") is None else int(task["n"])
-    made = BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)
-    return replace(
-        made,
+    metric = task["metric"]
+    return BaselineTask(
+        task["model"],
+        task["dataset"],
+        metric,
+        bool(task["fraction"]),
+        values,
+        None if task.get("n") is None else int(task["n"]),
+        sums,
         noise=None if task.get("noise") is None else float(task["noise"]),
-        lower_is_better=bool(task.get("lower_is_better", lower_is_better(made.metric))),
+        lower_is_better=bool(task.get("lower_is_better", lower_is_better(metric))),
         evaluator=task.get("evaluator", ""),
     )
-
-
-def _is_directed(task: BaselineTask) -> bool:
-    """Return whether the file has to say the direction: less is better, or the name says so and is wrong."""
-    return task.lower_is_better or lower_is_better(task.metric)
 
 
 class BaselineFile(TypedDict):

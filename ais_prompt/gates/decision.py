@@ -17,7 +17,7 @@ from ais_prompt.gates.drop import HeldPair, held_pairs
 from ais_prompt.metrics import exact, exact_mean, low_end
 from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
 from ais_prompt.store import read_details, read_questions, read_scores
-from ais_prompt.types import AVERAGES, Gate, Score, TaskSpec, Verdict
+from ais_prompt.types import AVERAGES, Gate, Score, Verdict
 from ais_prompt.utils import listed
 
 _NAMED: Final = 5
@@ -59,10 +59,11 @@ def _score_verdict(gate: Gate, row: Row) -> Verdict:
     if row.fraction and not gate.percent and gate.limit > 1:
         limit = f"{float(gate.limit):g}%"
         return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {limit}")
-    if row.of is not None:
-        holds = {gate.holds_score(end, fraction=row.fraction) for end in _possible_scores(row)}
-        return Verdict(gate.text, subject, holds == {True}, _shown(row), inconclusive=len(holds) != 1)
-    return Verdict(gate.text, subject, gate.holds_score(exact(row.score), fraction=row.fraction), _shown(row))
+    possible = [exact(row.score)] if row.of is None else _possible_scores(row)
+    holds = {gate.holds_score(end, fraction=row.fraction) for end in possible}
+    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
+    shown = f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
+    return Verdict(gate.text, subject, holds == {True}, shown, inconclusive=len(holds) != 1)
 
 
 def _count_verdict(gate: Gate, row: Row) -> Verdict:
@@ -70,11 +71,10 @@ def _count_verdict(gate: Gate, row: Row) -> Verdict:
     if row.n is None:
         return Verdict(gate.text, subject, False, row.note or "no score")
     count: int = getattr(row, gate.name) or 0
-    if row.of is not None:
-        holds = {gate.holds_count(number, row.of) for number in (count, count + row.of - row.n)}
-        found = f"{count} of {row.n} asked, of {row.of} samples"
-        return Verdict(gate.text, subject, holds == {True}, found, inconclusive=len(holds) != 1)
-    return Verdict(gate.text, subject, gate.holds_count(count, row.n), f"{count} of {row.n}")
+    of = row.n if row.of is None else row.of
+    holds = {gate.holds_count(number, of) for number in (count, count + of - row.n)}
+    found = f"{count} of {row.n}" if row.of is None else f"{count} of {row.n} asked, of {row.of} samples"
+    return Verdict(gate.text, subject, holds == {True}, found, inconclusive=len(holds) != 1)
 
 
 def _possible_scores(row: Row) -> Sequence[Fraction]:
@@ -87,12 +87,6 @@ def _possible_scores(row: Row) -> Sequence[Fraction]:
     left = (row.of - row.n) // row.repeats
     total = exact(row.score) * row.questions
     return total / (row.questions + left), (total + left) / (row.questions + left)
-
-
-def _shown(row: Row) -> str:
-    assert row.score is not None
-    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
-    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
 
 
 def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | None) -> list[Verdict]:
@@ -121,14 +115,12 @@ def _limits(gate: Gate, task: BaselineTask) -> bool:
     return task.evaluator == gate.evaluator and gate.concerns(task.model, task.dataset)
 
 
-def concerns_task(gate: Gate, task: TaskSpec) -> bool:
-    """Return whether a gate covers a task, by its own names or those that its variants share."""
-    return gate.concerns(task.model.abbr, task.dataset.abbr, task.model.base, task.dataset.base)
-
-
 def _score_claims(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
-    tasks = [task for task in run.tasks if concerns_task(gate, task.spec)]
-    found = [verdict for task in tasks for verdict in _task_claims(gate, task, run.status)]
+    found: list[Verdict] = []
+    for task in run.tasks:
+        model, dataset = task.spec.model, task.spec.dataset
+        if gate.concerns(model.abbr, dataset.abbr, model.base, dataset.base):
+            found += _task_claims(gate, task, run.status)
     yield from found or [Verdict(gate.text, "", False, "there is no such score")]
 
 

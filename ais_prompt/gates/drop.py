@@ -167,17 +167,6 @@ class HeldPair(Struct, frozen=True, dict=True):
         freedom = found.units - 1
         return found.stderr * (t_quantile(1 - level, freedom) + t_quantile(POWER, freedom))
 
-    @property
-    def nothing_changed(self) -> bool:
-        """Whether no sample changed its value."""
-        sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
-        return not any(self.differences) and all(old == new for old, new in sums)
-
-    @property
-    def left_out(self) -> int:
-        """Number of samples that only one of the runs has answered."""
-        return len(self.before.values.keys() ^ self.after.values.keys())
-
 
 def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
     """Return the run as a baseline, the functions of its corpus metrics, and why datasets cannot be compared."""
@@ -276,13 +265,15 @@ def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, test
 
 def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:
     """Yield which drop would be found at a level of significance, and how many samples are left out."""
+    before, after = pair.before, pair.after
+    left_out = len(before.values.keys() ^ after.values.keys())
     found = pair.detectable(level)
-    if pair.nothing_changed:
-        yield "nothing changed" if not pair.left_out else "nothing changed on these"
+    if not any(pair.differences) and all(before.sums.get(name) == after.sums.get(name) for name in pair.names):
+        yield "nothing changed" if not left_out else "nothing changed on these"
     elif found is not None:
         yield f"a {'rise' if pair.sign < 0 else 'drop'} of {_points(found, pair)} would be found in 80 %"
-    if pair.left_out:
-        yield f"{pair.left_out} samples that only one of the runs has answered are left out"
+    if left_out:
+        yield f"{left_out} samples that only one of the runs has answered are left out"
 
 
 def _points(value: float, pair: HeldPair) -> str:

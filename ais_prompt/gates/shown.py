@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ais_prompt.gates.baseline import BaselineTask
-from ais_prompt.metrics import (
-    NIGHTS,
-    alarms_per_year,
-    fewest_for,
-    samples_for,
-    samples_for_drop,
-)
+from ais_prompt.metrics import NIGHTS, alarms_per_year, fewest_for, samples_for, samples_for_drop
 from ais_prompt.report import MANY, markdown_cell, to_markdown
 from ais_prompt.scoring import Row
 from ais_prompt.types import Gate, Verdict
@@ -90,12 +84,17 @@ def _xml(text: str) -> str:
 def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) -> str:
     """Return Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
     state = ", ".join(f"**{total}**" if "hold" not in total else total.capitalize() for total in _totals(verdicts))
+    rows_of_gates = []
+    for one in verdicts:
+        mark = "✅" if one.passed else "❔" if one.inconclusive else "❌"
+        cells = map(markdown_cell, (mark, one.gate, one.subject, one.found))
+        rows_of_gates.append(f"| {' | '.join(cells)} |")
     lines = [
         f"### {state}",
         "",
         "| | gate | model/dataset | found |",
         "| --- | --- | --- | --- |",
-        *map(_markdown_row, verdicts),
+        *rows_of_gates,
         "",
         f"<details><summary>Scores of {markdown_cell(run)}</summary>",
         "",
@@ -103,12 +102,6 @@ def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) 
         "</details>",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _markdown_row(verdict: Verdict) -> str:
-    mark = "✅" if verdict.passed else "❔" if verdict.inconclusive else "❌"
-    cells = (mark, verdict.gate, verdict.subject, verdict.found)
-    return f"| {' | '.join(map(markdown_cell, cells))} |"
 
 
 CHANGED = (0.02, 0.1, 0.3)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         majority,
         make_postprocessor,
     )
-    from ais_prompt.judges.krippendorff import ALPHA, Level, agreement, krippendorff_alpha
     from ais_prompt.judges.questions import (
         JudgeQuestions,
         Question,
@@ -33,20 +32,29 @@ if TYPE_CHECKING:
         questions_about,
         shown_answer,
     )
-    from ais_prompt.judges.reference_answers import check_reference_answers, reference_answer_of
+    from ais_prompt.judges.reference_answers import (
+        Rivals,
+        check_reference_answers,
+        pairs_per_question,
+        reference_answer_of,
+        round_of,
+    )
     from ais_prompt.judges.replies import (
         generic_llmjudge_postprocess,
         judge_rating_postprocess,
         only_tag,
         without_quotes,
     )
-    from ais_prompt.judges.rivals import Rivals, pairs_per_question, round_of
     from ais_prompt.judges.verdicts import (
+        ALPHA,
         NOT_JUDGED,
+        Level,
         Replies,
         Verdicts,
+        agreement,
         agreement_of_judges,
         by_judge,
+        krippendorff_alpha,
         scores_of_judges,
     )
 else:

@@ -15,8 +15,15 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators import ComparesAnswers, Evaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
-from ais_prompt.judges.replies import only_tag
+from ais_prompt.evaluators import (
+    AveragingEvaluator,
+    ComparesAnswers,
+    Evaluator,
+    JudgeEvaluator,
+    PanelEvaluator,
+    make_evaluator,
+)
+from ais_prompt.judges.replies import generic_llmjudge_postprocess, judge_rating_postprocess, only_tag
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import JudgeVerdict, SampleScore, Score
@@ -43,7 +50,7 @@ def decide(evaluator: JudgeEvaluator, panel: Sequence[JudgeVerdict], gold: Any) 
 
 
 @EVALUATORS.register_module()
-class GenericLLMEvaluator:
+class GenericLLMEvaluator(AveragingEvaluator):
     """Accuracy by a judge: 1 where it says ``true_tag``, 0 where it says ``false_tag``.
 
     Source: OpenCompass, ``GenericLLMEvaluator``, where a judge that says neither makes the answer wrong.
@@ -61,9 +68,6 @@ class GenericLLMEvaluator:
         false_tag: str = "B",
         verdict_postprocessor: Mapping[str, Any] | None = None,
     ) -> None:
-        # Its patterns take milliseconds to compile, and few runs have a judge.
-        from ais_prompt.judges.replies import generic_llmjudge_postprocess
-
         self.true_tag = true_tag
         default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
         self._verdict = make_postprocessor(verdict_postprocessor) or default
@@ -79,10 +83,6 @@ class GenericLLMEvaluator:
         """Return the tag."""
         found: str | None = self._verdict(text)
         return found
-
-    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the mean over the judged samples."""
-        return mean_scores(self.metrics, scores)
 
 
 @EVALUATORS.register_module()
@@ -111,8 +111,6 @@ class LLMRatingEvaluator:
 
     def verdict(self, text: str) -> str | None:
         """Return the rating if the prompt allows it; else None."""
-        from ais_prompt.judges.replies import judge_rating_postprocess
-
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None
 

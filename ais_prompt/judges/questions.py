@@ -212,24 +212,21 @@ def judge_prompt(judge: JudgeSpec, dataset: PlannedDataset) -> PartSpec:
 
 def judge_dataset(judge: JudgeSpec, judged: PlannedDataset) -> DatasetSpec:
     """Return the judges' questions as a dataset: the same rows with the judge's prompt template."""
-    dataset = judged.spec
+    dataset, evaluator = judged.spec, judged.evaluator
+    # What the evaluator needs of the judges beside their text.
+    of_replies: dict[str, Any] = {}
+    if isinstance(evaluator, ReadsTokens) and evaluator.top_logprobs is not None:
+        of_replies["top_logprobs"] = evaluator.top_logprobs
     asking = InferSpec(
         ice_template=None,
         prompt_template=judge_prompt(judge, judged),
         retriever=PartSpec("ZeroRetriever", where=judge.where),
-        inferencer=PartSpec("GenInferencer", _fields_of_replies(judged.evaluator), where=judge.where),
+        inferencer=PartSpec("GenInferencer", of_replies, where=judge.where),
         where=judge.where,
     )
     # Without an output column nothing is hidden: the judge may see the gold.
     reader = replace(dataset.reader, output_column=None)
     return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
-
-
-def _fields_of_replies(evaluator: Evaluator | None) -> dict[str, Any]:
-    """Return what an evaluator needs of the judges beside their text, as arguments of the inferencer."""
-    if isinstance(evaluator, ReadsTokens) and evaluator.top_logprobs is not None:
-        return {"top_logprobs": evaluator.top_logprobs}
-    return {}
 
 
 def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:
@@ -245,36 +242,34 @@ def pair_fields(fields: Mapping[str, Any], first: JudgedAnswer, second: JudgedAn
 
 
 def shown_answer(answer: Any, prompt: Prompts) -> JudgedAnswer:
-    """Return an answer with the prompt of its turn, if it is one of a dialogue: else the prompt is empty."""
-    return JudgedAnswer(answer, _conversation_text(prompt) if prompt else None)
+    """Return an answer with the prompt of its turn, if it is one of a dialogue: else the prompt is empty.
 
-
-def _conversation_text(prompt: Prompts) -> str:
-    """Return the prompt of a turn as a judge sees it: who says what, up to the question that the answer is about."""
+    A judge sees who says what, up to the question that the answer is about.
+    """
+    if not prompt:
+        return JudgedAnswer(answer)
     if isinstance(prompt, str):
-        return prompt
-    return _messages_text((message.role, message.content) for message in prompt if isinstance(message, ChatMessage))
+        return JudgedAnswer(answer, prompt)
+    messages = (message for message in prompt if isinstance(message, ChatMessage))
+    return JudgedAnswer(answer, _messages_text((message.role, message.content) for message in messages))
 
 
 def _shown_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a row as a judge sees them: lists of messages as conversations, others as they are."""
-    return {name: _conversation_of(value) if _is_chat(value) else value for name, value in fields.items()}
-
-
-def _is_chat(value: Any) -> bool:
-    is_list = isinstance(value, list | tuple) and bool(value)
-    return is_list and all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value)
-
-
-def _conversation_of(messages: Sequence[Mapping[str, Any]]) -> str:
-    return _messages_text((str(one["role"]), one["content"] or "") for one in messages)
+    shown = dict(fields)
+    for name, value in fields.items():
+        if not isinstance(value, list | tuple) or not value:
+            continue
+        if all(isinstance(one, Mapping) and {"role", "content"} <= one.keys() for one in value):
+            shown[name] = _messages_text((str(one["role"]), one["content"] or "") for one in value)
+    return shown
 
 
 def _messages_text(messages: Iterable[tuple[str, Content]]) -> str:
-    return "\n\n".join(f"{role.capitalize()}: {_text(content)}" for role, content in messages)
-
-
-def _text(content: Content) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
+    texts = []
+    for role, content in messages:
+        if not isinstance(content, str):
+            parts = (str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
+            content = "\n".join(parts)
+        texts.append(f"{role.capitalize()}: {content}")
+    return "\n\n".join(texts)

@@ -18,9 +18,43 @@ if TYPE_CHECKING:
         standard_error,
         without_truncated,
     )
-    from ais_prompt.metrics.bootstrap import SEED, SumsDifference, bootstrap_interval, sums_difference
-    from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
-    from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
+    from ais_prompt.metrics.bootstrap import (
+        SEED,
+        SumsDifference,
+        bootstrap_interval,
+        critical_of,
+        max_t,
+        sums_difference,
+    )
+    from ais_prompt.metrics.claims import (
+        ENOUGH_RUNS,
+        NIGHTS,
+        POWER,
+        Threshold,
+        alarms_per_year,
+        detectable_drop,
+        fewest_for,
+        fewest_samples,
+        level_with_run_effect,
+        low_end,
+        mcnemar_power,
+        samples_for,
+        samples_for_drop,
+        threshold,
+    )
+    from ais_prompt.metrics.difference import (
+        LEVEL,
+        MOST_EXACT,
+        MeanDifference,
+        holm,
+        matched_worse,
+        mcnemar_worse,
+        mean_difference,
+        mean_of_differences,
+        sign_flips,
+        tango_interval,
+        with_zero,
+    )
     from ais_prompt.metrics.distributions import t_quantile
     from ais_prompt.metrics.interval import (
         Part,
@@ -28,24 +62,11 @@ if TYPE_CHECKING:
         group_spread,
         largest_variance,
         mean_interval,
+        of_whole_set,
         pooled,
         spread_of,
+        stratum_spread,
         wilson_interval,
-    )
-    from ais_prompt.metrics.paired import (
-        LEVEL,
-        MOST_EXACT,
-        NIGHTS,
-        POWER,
-        alarms_per_year,
-        detectable_drop,
-        fewest_samples,
-        holm,
-        matched_worse,
-        mcnemar_power,
-        mcnemar_worse,
-        sign_flips,
-        with_zero,
     )
     from ais_prompt.metrics.repeated import (
         Repeatability,
@@ -60,7 +81,6 @@ if TYPE_CHECKING:
         round_widths_below,
         vote_classes,
     )
-    from ais_prompt.metrics.simultaneous import critical_of, max_t
     from ais_prompt.metrics.spans import (
         best_assignment,
         counted_f1,
@@ -71,7 +91,5 @@ if TYPE_CHECKING:
         span_f1,
         token_f1,
     )
-    from ais_prompt.metrics.strata import of_whole_set, stratum_spread
-    from ais_prompt.metrics.thresholds import ENOUGH_RUNS, Threshold, level_with_run_effect, threshold
 else:
     __getattr__, __dir__ = offered(__name__)

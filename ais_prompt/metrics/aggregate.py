@@ -14,8 +14,15 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
-from ais_prompt.metrics.strata import drawn_spread, stratum_weights
+from ais_prompt.metrics.interval import (
+    Z,
+    drawn_spread,
+    largest_variance,
+    mean_interval,
+    spread_of,
+    stratum_weights,
+    wilson_interval,
+)
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
 from ais_prompt.types import lower_is_better as less_is_better
 
@@ -129,7 +136,7 @@ def estimated_means(
     """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
     Repeats of a question are one unit, and so are questions of one cluster. Where questions were drawn, mean, error and
-    interval are about all questions of their strata (`ais_prompt.metrics.strata`). The questions are read once, and a
+    interval are about all questions of their strata (`ais_prompt.metrics.interval`). The questions are read once, and a
     few numbers of each are kept.
 
     Args:
@@ -214,8 +221,10 @@ def _estimate(
     score: SampleScore, metric: str, best: float | None, worst: float, *, lower_is_better: bool = False
 ) -> Estimate:
     if score.repeats:
-        each = (_estimate(one, metric, best, worst, lower_is_better=lower_is_better) for one in score.repeats)
-        return _mean_estimate(list(each))
+        each = [_estimate(one, metric, best, worst, lower_is_better=lower_is_better) for one in score.repeats]
+        known = [one.value for one in each if one.value is not None]
+        low, high = exact_mean([one.low for one in each]), exact_mean([one.high for one in each])
+        return Estimate(exact_mean(known) if known else None, low, high)
     if score.status == "failed":
         return Estimate(None, worst, best or worst)
     if score.status == "scored":
@@ -231,13 +240,6 @@ def _estimate(
     return Estimate(value, value, max(value, best or worst))
 
 
-def _mean_estimate(each: Sequence[Estimate]) -> Estimate:
-    """Return the mean of those that are known, and of all bounds."""
-    known = [one.value for one in each if one.value is not None]
-    low, high = exact_mean([one.low for one in each]), exact_mean([one.high for one in each])
-    return Estimate(exact_mean(known) if known else None, low, high)
-
-
 class _Column:
     """The estimates of all questions: ``values`` above the worst one of those that were answered, ``lows`` and
     ``highs`` of all."""
@@ -251,7 +253,7 @@ class _Column:
         self.all_strata: list[str] = []
         self.sizes: dict[str, int] = {}  # stratum → questions in it, drawn or not
         self.is_weighted = self.is_ratio = False  # questions weigh differently, for any reason or of themselves
-        self._noise = 0.0
+        self.noise = 0.0
 
     def add(self, estimate: Estimate, score: SampleScore) -> None:
         if not estimate.weight:
@@ -260,7 +262,7 @@ class _Column:
         if estimate.value is not None:
             self.values.append(estimate.value - self.worst)
             self.weights.append(estimate.weight)
-            self._noise += estimate.weight**2 * estimate.noise
+            self.noise += estimate.weight**2 * estimate.noise
             if score.cluster is not None:
                 self.units.append(score.cluster)
             if score.stratum is not None:
@@ -279,35 +281,19 @@ class _Column:
                 self.is_weighted = True
                 weights[:] = array("d", map(mul, weights, represented))
 
-    @property
-    def is_clustered(self) -> bool:
-        """Whether questions belong to clusters."""
-        return bool(self.units)
-
-    @property
-    def least_variance(self) -> float:
-        """How much the mean varies with the answers to its questions at least."""
-        return self._noise / math.fsum(self.weights) ** 2
-
-    def mean(self) -> float | None:
-        """Return the mean of the answered questions."""
-        if not self.values:
-            return None
-        return self.worst + exact_mean(self.values, self.weights if self.is_weighted else None)
-
-    def bounds(self) -> tuple[float, float] | None:
-        """Return the least and the largest mean that the questions without an answer could lead to."""
-        weights = self.all_weights if self.is_weighted else None
-        return (exact_mean(self.lows, weights), exact_mean(self.highs, weights)) if self.lows else None
-
 
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
     if column.sizes:
         column.weigh_strata()
-    mean = column.mean()
-    spread, interval = (None, None) if mean is None else _uncertainty(column, mean, best)
+    mean = spread = interval = bounds = None
+    if column.values:
+        mean = column.worst + exact_mean(column.values, column.weights if column.is_weighted else None)
+        spread, interval = _uncertainty(column, mean, best)
     if interval is not None:
         interval = interval[0] + column.worst, interval[1] + column.worst
+    if best is not None and column.lows:
+        weights = column.all_weights if column.is_weighted else None
+        bounds = exact_mean(column.lows, weights), exact_mean(column.highs, weights)
     return Score(
         metric=metric,
         value=mean,
@@ -315,7 +301,7 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
         n=counts.n,
         counts=counts.statuses,
         interval=interval,
-        bounds=column.bounds() if best is not None else None,
+        bounds=bounds,
         repeats=counts.repeats,
         fraction=best == 1.0,
         is_mean=best == 1.0,
@@ -331,12 +317,20 @@ def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spre
     best = None if best is None else best - column.worst
     if column.sizes:
         return _uncertainty_of_drawn(column, mean, best)
-    units_differ = column.is_clustered or column.is_weighted
-    if best is None or units_differ or any(value not in (0.0, best) for value in values):
-        spread = _spread(column, mean, best, binary=False)
-        return spread, None if spread is None else mean_interval(mean, spread, best)
-    low, high = wilson_interval(math.fsum(values) / best, len(values))
-    return _spread(column, mean, best, binary=True), (low * best, high * best)
+    least = column.noise / math.fsum(column.weights) ** 2  # it varies with the answers to its questions at least
+    if column.units or column.is_weighted:
+        units = column.units or map(str, range(len(values)))
+        weights = column.weights if column.is_weighted else None
+        spread = spread_of_questions(list(zip(units, values, strict=True)), mean, best, weights, least)
+    else:
+        largest = largest_variance(mean, best, [1 / len(values)] * len(values))
+        deviations = array("d", ((value - mean) / len(values) for value in values))
+        binary = best is not None and all(value in (0.0, best) for value in values)
+        spread = spread_of(deviations, binary, largest, least)
+        if binary and best is not None:
+            low, high = wilson_interval(math.fsum(values) / best, len(values))
+            return spread, (low * best, high * best)
+    return spread, None if spread is None else mean_interval(mean, spread, best)
 
 
 def _uncertainty_of_drawn(
@@ -357,17 +351,6 @@ def _uncertainty_of_drawn(
         low = math.floor(low / best * size + _ROUNDING) / size * best
         high = math.ceil(high / best * size - _ROUNDING) / size * best
     return spread, (low, high)
-
-
-def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -> Spread | None:
-    values = column.values
-    if column.is_clustered or column.is_weighted:
-        units = column.units or map(str, range(len(values)))
-        weights = column.weights if column.is_weighted else None
-        return spread_of_questions(list(zip(units, values, strict=True)), mean, best, weights, column.least_variance)
-    largest = largest_variance(mean, best, [1 / len(values)] * len(values))
-    deviations = array("d", ((value - mean) / len(values) for value in values))
-    return spread_of(deviations, binary, largest, column.least_variance)
 
 
 def standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:

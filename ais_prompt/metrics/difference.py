@@ -1,69 +1,128 @@
-"""Paired differences: Tango's interval, and p-values that agree with it."""
+"""Paired differences of two runs on the same questions: Tango's interval, and exact tests that agree with it.
+
+Right and wrong answers are compared by McNemar's test, other scores by sign flips, and several tests are corrected by
+Holm.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict
+from numpy.typing import NDArray
 
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import Part, Z, group_spread, spread_of
-from ais_prompt.metrics.paired import LEVEL, Tails, mcnemar_worse, sign_flips, with_zero
 from ais_prompt.types import Spread
 
+Key = TypeVar("Key")
+
+LEVEL: Final = 0.05
+"""Significance level: how often a test may find a difference where there is none."""
+MOST_EXACT: Final = 14
+"""Up to this many differences, all combinations of signs are enumerated (16,384)."""
+DRAWS: Final = 9_999
+SEED: Final = 0
+_FEW: Final = 32
+"""Up to this many different magnitudes, the number of signs is drawn instead of each sign."""
+_CELLS: Final = 4_000_000
+"""Number of signs in memory at once."""
 TAIL: Final = LEVEL / 2
 """Of the 95 % interval, on either side."""
 _NORMAL: Final = NormalDist()
 _FEWEST: Final = 1e-6
 
 
-class MeanDifference(Struct, frozen=True):
-    """The mean of paired differences.
+class _Paired(Struct, frozen=True):
+    """A mean of paired differences: what its interval and the test that the interval inverts are computed from.
 
     Attributes:
         value: the mean.
-        stderr: its standard error; None for fewer than two units.
-        interval: 95 % confidence interval; None if unknown.
-        p: p-value of the difference (two-sided). It is below 5 % exactly where the interval
-            leaves out 0.
-        p_worse: how likely so low a difference is if nothing became worse (one-sided).
-        units: independent units: samples, or clusters of them.
         worse, better: the sums of all negative and of all positive differences, divided by the number of samples.
         spread: of the mean; None for fewer than two units.
         best: the highest value of the metric, the lowest being 0; None if there is none.
     """
 
     value: float
-    stderr: float | None
-    interval: tuple[float, float] | None
-    p: float
-    p_worse: float
-    units: int
     worse: float
     better: float
     spread: Spread | None
     best: float | None
 
+    def ends(self, tail: float) -> tuple[float, float] | None:
+        """Return the ends of the interval that leaves out ``tail`` on either side; None if unknown."""
+        if self.spread is None:
+            return None
+        z = _NORMAL.inv_cdf(1 - tail)
+        if self.best is None:
+            half = z * _wider(self.spread, tail) * self.spread.stderr
+            return (self.value - half, self.value + half) if self.spread.variance else None
+        n = self._effective(self.spread, self.best, tail)
+        low, high = tango_interval(self.worse / self.best * n, self.better / self.best * n, n, z)
+        return low * self.best, high * self.best
+
+    def lower_tail(self, value: float, tail: float) -> float:
+        """Return the p-value of the test that the interval inverts: the lower tail of its statistic at 0.
+
+        Args:
+            value: the mean, or the other one that is as far from 0.
+            tail: that the interval leaves out.
+        """
+        spread, best = self.spread, self.best
+        if spread is None:
+            return 1.0
+        if best is None:
+            return _NORMAL.cdf(value / (spread.stderr * _wider(spread, tail))) if spread.variance else 0.5
+        changed = (self.worse + self.better) / best
+        return _NORMAL.cdf(value / best * math.sqrt(self._effective(spread, best, tail) / changed)) if changed else 0.5
+
+    def _effective(self, spread: Spread, best: float, tail: float) -> float:
+        """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
+        possible = (self.worse + self.better) / best - (self.value / best) ** 2
+        if spread.freedom is None or possible <= 0 or spread.variance <= 0:
+            return spread.units
+        return max(possible / (spread.variance / best**2) / _wider(spread, tail) ** 2, _FEWEST)
+
+
+class MeanDifference(_Paired, frozen=True, kw_only=True):
+    """The mean of paired differences.
+
+    Attributes:
+        stderr: its standard error; None for fewer than two units.
+        interval: 95 % confidence interval; None if unknown.
+        p: p-value of the difference (two-sided). It is below 5 % exactly where the interval
+            leaves out 0.
+        p_worse: how likely so low a difference is if nothing became worse (one-sided).
+        units: independent units: samples, or clusters of them.
+    """
+
+    stderr: float | None
+    interval: tuple[float, float] | None
+    p: float
+    p_worse: float
+    units: int
+
     def low_end(self, confidence: float) -> float | None:
         """Return the lower end of the one-sided interval; None if unknown."""
-        ends = _ends(self.value, self.worse, self.better, self.spread, self.best, 1 - confidence)
+        ends = self.ends(1 - confidence)
         return ends[0] if ends else None
 
     def interval_at(self, level: float) -> tuple[float, float] | None:
         """Return the interval with confidence ``1 - level``, which leaves out 0 only if ``p`` is below ``level``."""
-        ends = _ends(self.value, self.worse, self.better, self.spread, self.best, level / 2)
-        return with_zero(ends, self.p, level)
+        return with_zero(self.ends(level / 2), self.p, level)
 
     def effective(self, tail: float) -> float:
         """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
         if self.spread is None or self.best is None:
             return self.units
-        return _effective(self.value, self.worse, self.better, self.spread, self.best, tail)
+        return self._effective(self.spread, self.best, tail)
 
 
 def mean_difference(
@@ -87,28 +146,22 @@ def mean_difference(
         best: the highest value of the metric, the lowest being 0; None if there is none.
     """
     n, value = len(differences), exact_mean(differences)
-    sums, deviations = _units(differences, clusters, value)
+    sums: defaultdict[object, float] = defaultdict(float)  # of each unit, a sample or a cluster
+    sizes: Counter[object] = Counter()
+    for unit, difference in zip(clusters or range(n), differences, strict=True):
+        sums[unit] += difference
+        sizes[unit] += 1
     binary = best is not None and len(sums) == n and all(abs(one) in (0.0, best) for one in differences)
-    worse = math.fsum(-one for one in differences if one < 0) / n
-    better = math.fsum(one for one in differences if one > 0) / n
-    spread = spread_of(deviations, binary)
-    tails = _binary_tails(differences) if binary else sign_flips(sums)
-    p, p_worse = tails.two_sided, tails.worse
-    if not binary:  # McNemar's exact test is below 5 % only where the one that the interval inverts is, too
-        p = max(p, 2 * _score_tail(-abs(value), worse, better, spread, best, TAIL))
-        p_worse = max(p_worse, _score_tail(value, worse, better, spread, best, LEVEL))
-    return MeanDifference(
-        value=value,
-        stderr=None if spread is None else spread.stderr,
-        interval=with_zero(_ends(value, worse, better, spread, best, TAIL), p, LEVEL),
-        p=min(p, 1.0),
-        p_worse=p_worse,
-        units=len(sums),
-        worse=worse,
-        better=better,
-        spread=spread,
-        best=best,
-    )
+    down, up = [-one for one in differences if one < 0], [one for one in differences if one > 0]
+    spread = spread_of([(total - value * sizes[unit]) / n for unit, total in sums.items()], binary)
+    paired = _Paired(value, math.fsum(down) / n, math.fsum(up) / n, spread, best)
+    if binary:  # McNemar's exact test is below 5 % only where the one that the interval inverts is, too
+        tails = Tails(mcnemar_worse(len(down), len(up)), mcnemar_worse(len(up), len(down)))
+        p, p_worse = tails.two_sided, tails.worse
+    else:
+        tails, (p, p_worse) = sign_flips(list(sums.values())), _inverted(paired)
+        p, p_worse = max(p, tails.two_sided), max(p_worse, tails.worse)
+    return _tested(paired, len(sums), p, p_worse, with_zero(paired.ends(TAIL), p, LEVEL))
 
 
 def mean_of_differences(
@@ -133,76 +186,22 @@ def mean_of_differences(
     if len(spreads) == len(parts):
         shares = zip(parts, spreads, questions, strict=True)
         spread = group_spread([Part(1 / len(parts), part.value, own, asked) for part, own, asked in shares])
-    interval = _ends(value, worse, better, spread, best, TAIL)
-    p_worse = _score_tail(value, worse, better, spread, best, LEVEL)
+    paired = _Paired(value, worse, better, spread, best)
+    return _tested(paired, sum(part.units for part in parts), *_inverted(paired), paired.ends(TAIL))
+
+
+def _inverted(paired: _Paired) -> tuple[float, float]:
+    """Return the two-sided and the one-sided p-value of the test that the interval inverts."""
+    return 2 * paired.lower_tail(-abs(paired.value), TAIL), paired.lower_tail(paired.value, LEVEL)
+
+
+def _tested(
+    paired: _Paired, units: int, p: float, p_worse: float, interval: tuple[float, float] | None
+) -> MeanDifference:
+    stderr = None if paired.spread is None else paired.spread.stderr
     return MeanDifference(
-        value=value,
-        stderr=None if spread is None else spread.stderr,
-        interval=interval,
-        p=min(2 * _score_tail(-abs(value), worse, better, spread, best, TAIL), 1.0),
-        p_worse=p_worse,
-        units=sum(part.units for part in parts),
-        worse=worse,
-        better=better,
-        spread=spread,
-        best=best,
+        **asdict(paired), stderr=stderr, interval=interval, p=min(p, 1.0), p_worse=p_worse, units=units
     )
-
-
-def _units(
-    differences: Sequence[float], clusters: Sequence[str] | None, mean: float
-) -> tuple[list[float], list[float]]:
-    """Return the sum of the differences of each unit, a sample or a cluster, and its part of the mean's deviation."""
-    sums: defaultdict[object, float] = defaultdict(float)
-    sizes: defaultdict[object, int] = defaultdict(int)
-    for unit, difference in zip(clusters or range(len(differences)), differences, strict=True):
-        sums[unit] += difference
-        sizes[unit] += 1
-    return list(sums.values()), [(sums[unit] - mean * sizes[unit]) / len(differences) for unit in sums]
-
-
-def _binary_tails(differences: Sequence[float]) -> Tails:
-    worse, better = (sum(one * sign > 0 for one in differences) for sign in (-1, 1))
-    return Tails(mcnemar_worse(worse, better), mcnemar_worse(better, worse))
-
-
-def _ends(
-    value: float, worse: float, better: float, spread: Spread | None, best: float | None, tail: float
-) -> tuple[float, float] | None:
-    """Return the ends of the interval that leaves out ``tail`` on either side."""
-    if spread is None:
-        return None
-    z = _NORMAL.inv_cdf(1 - tail)
-    if best is None:
-        half = z * _wider(spread, tail) * spread.stderr
-        return (value - half, value + half) if spread.variance else None
-    n = _effective(value, worse, better, spread, best, tail)
-    low, high = tango_interval(worse / best * n, better / best * n, n, z)
-    return low * best, high * best
-
-
-def _score_tail(
-    value: float, worse: float, better: float, spread: Spread | None, best: float | None, tail: float
-) -> float:
-    """Return the p-value of the test that the interval inverts: the lower tail of its statistic at 0."""
-    if spread is None:
-        return 1.0
-    if best is None:
-        return _NORMAL.cdf(value / (spread.stderr * _wider(spread, tail))) if spread.variance else 0.5
-    changed = (worse + better) / best
-    if not changed:
-        return 0.5
-    return _NORMAL.cdf(value / best * math.sqrt(_effective(value, worse, better, spread, best, tail) / changed))
-
-
-def _effective(value: float, worse: float, better: float, spread: Spread, best: float, tail: float) -> float:
-    """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
-    if spread.freedom is None:
-        return spread.units
-    possible = (worse + better) / best - (value / best) ** 2
-    if possible <= 0 or spread.variance <= 0:
-        return spread.units
-    return max(possible / (spread.variance / best**2) / _wider(spread, tail) ** 2, _FEWEST)
 
 
 def _wider(spread: Spread, tail: float) -> float:
@@ -256,3 +255,139 @@ def squared_score(worse: float, better: float, n: float, difference: float) -> f
     if distance == 0:
         return 0.0
     return distance / variance if variance > 0 else math.inf
+
+
+def mcnemar_worse(worse: int, better: int) -> float:
+    """Return the probability of at least ``worse`` among the changed samples if both directions are equally likely.
+
+    Source: McNemar 1947, in its exact form: a binomial test of ``worse`` out of all that changed, with probability 1/2.
+
+    Args:
+        worse: samples that were right and are wrong.
+        better: samples that were wrong and are right.
+    """
+    # In whole numbers, so that only the result is rounded.
+    ways = total = 1
+    for number in range(1, better + 1):
+        ways = ways * (worse + better - number + 1) // number
+        total += ways
+    found: float = total / 2 ** (worse + better)
+    return found
+
+
+def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
+    """Correct the p-values of several tests, so that all together err at the level of one.
+
+    Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+    """
+    adjusted: dict[Key, float] = {}
+    highest = 0.0
+    for rank, key in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, p_values[key] * (len(p_values) - rank)))
+        adjusted[key] = highest
+    return {key: adjusted[key] for key in p_values}
+
+
+def with_zero(interval: tuple[float, float] | None, p: float, level: float) -> tuple[float, float] | None:
+    """Return an interval of a difference, extended to 0 unless the p-value of the difference is below the level."""
+    if interval is None or p < level:
+        return interval
+    return min(interval[0], 0.0), max(interval[1], 0.0)
+
+
+def matched_worse(before: Sequence[int], after: Sequence[int], runs: int) -> float:
+    """Return the probability of so few right answers if the new run is like the earlier ones.
+
+    For each question the number of right answers over all runs, the new one included, is given. If the new run is like
+    the others, each run is equally likely to be the new one, so its number of right answers is a sum of binomials. With
+    one earlier run this is McNemar's exact test.
+
+    Source: Mantel and Haenszel 1959, "Statistical Aspects of the Analysis of Data from Retrospective Studies of
+    Disease", for matched sets, with the exact distribution.
+
+    Args:
+        before: right answers to each question in the earlier runs, 0 to ``runs``.
+        after: 1 or 0 for each question: whether the new run is right.
+        runs: earlier runs.
+    """
+    right = Counter(old + new for old, new in zip(before, after, strict=True))
+    distribution = np.ones(1)
+    for number in range(1, runs + 1):
+        distribution = np.convolve(distribution, _binomial_distribution(right[number], number / (runs + 1)))
+    # Where all runs are right, the new one is.
+    observed = sum(after) - right[runs + 1]
+    return min(1.0, float(distribution[: observed + 1].sum()))
+
+
+def _binomial_distribution(trials: int, chance: float) -> NDArray[np.float64]:
+    factorials = np.array([math.lgamma(number + 1) for number in range(trials + 1)])
+    successes = np.arange(trials + 1)
+    logarithms = factorials[-1] - factorials - factorials[::-1]
+    found: NDArray[np.float64] = np.exp(
+        logarithms + successes * math.log(chance) + (trials - successes) * math.log1p(-chance)
+    )
+    return found
+
+
+class Tails(NamedTuple):
+    """p-values of the two one-sided tests.
+
+    Attributes:
+        worse: probability of a sum as low if the differences are symmetric around 0.
+        better: probability of a sum as high.
+    """
+
+    worse: float
+    better: float
+
+    @property
+    def two_sided(self) -> float:
+        """The p-value for either direction."""
+        return min(1.0, 2 * min(self))
+
+
+def sign_flips(differences: Sequence[float]) -> Tails:
+    """Return the probability of a sum as extreme if each difference is equally likely to have the other sign.
+
+    Up to `MOST_EXACT` differences other than 0 have all combinations of signs; more have 9,999 random ones, always the
+    same, and the observed one is counted with them. The test assumes no distribution. Where each sample is right or
+    wrong it is McNemar's exact test.
+
+    Source: Fisher 1935, "The Design of Experiments", section 21; Phipson and Smyth 2010, "Permutation P-values Should
+    Never Be Zero".
+
+    Args:
+        differences: one for each independent unit.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    changed = values[values != 0]
+    if not len(changed):
+        return Tails(1.0, 1.0)
+    total = float(changed.sum())
+    tolerance = 1e-12 * float(np.abs(changed).sum())  # sums of the same numbers in another order are equal
+    sums, itself = np.zeros(1), 0
+    if len(changed) <= MOST_EXACT:
+        for value in changed:
+            sums = np.concatenate([sums + value, sums - value])
+    else:
+        sums, itself = _drawn_sums(np.abs(changed)), 1
+    low = int((sums <= total + tolerance).sum()) + itself
+    high = int((sums >= total - tolerance).sum()) + itself
+    return Tails(low / (len(sums) + itself), high / (len(sums) + itself))
+
+
+def _drawn_sums(magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
+    draw = np.random.default_rng(SEED)
+    different, counts = np.unique(magnitudes, return_counts=True)
+    if len(different) <= _FEW:
+        ups = draw.binomial(counts, 0.5, size=(DRAWS, len(counts)))
+        sums: NDArray[np.float64] = (2.0 * ups - counts) @ different
+        return sums
+    found = []
+    rows = max(_CELLS // len(magnitudes), 1)
+    for start in range(0, DRAWS, rows):
+        size = min(rows, DRAWS - start)
+        bits = draw.integers(0, 256, size=(size, -(-len(magnitudes) // 8)), dtype=np.uint8)
+        positive = np.unpackbits(bits, axis=1, count=len(magnitudes))
+        found.append(2 * (positive @ magnitudes) - magnitudes.sum())
+    return np.concatenate(found)

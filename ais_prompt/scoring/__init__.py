@@ -7,9 +7,8 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.scoring.answers import DialogueScorer, RepeatScorer
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
-    from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-    from ais_prompt.scoring.partial import collect, forget_partial, merge_journals, open_partial
+    from ais_prompt.scoring.partial import check_stored, collect, forget_partial, merge_journals, open_partial
     from ais_prompt.scoring.rows import (
         REFERENCE_NOTE,
         Line,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.scoring.score import (
         SampleScores,
-        check_stored,
         isolation_of,
         sample_scores,
         score_task,
@@ -49,6 +47,13 @@ if TYPE_CHECKING:
         composed,
     )
     from ais_prompt.scoring.unchanged import score_what_changed
-    from ais_prompt.scoring.worker import Scored, answers_to_judge, has_own_parts, read_values
+    from ais_prompt.scoring.worker import (
+        AnsweredTask,
+        BackgroundScoring,
+        Scored,
+        answers_to_judge,
+        has_own_parts,
+        read_values,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -1,20 +1,37 @@
-"""Score questions with several answers: repeats, or the turns of a dialogue.
+"""Choose what scores the samples of a task, and score those with several answers: repeats, or the turns of a dialogue.
 
-Each answer is scored like a sample. Then all of them together make the score of the question.
+Scorer           one answer (`ais_prompt.scoring.scorer`)
+JudgedScorer     one answer, with what a judge said of it
+BatchScorer      one answer, after all answers were scored together (`ais_prompt.scoring.batch_scorer`)
+RepeatScorer     several answers to one question, each by one of these
+DialogueScorer   the turns of a dialogue, each by one of the first two
+
+Of several answers each is scored like a sample. Then all of them together make the score of the question.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.checks import check_k
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators import ComparesAnswers, RepeatEvaluator, best_of, less_is_better, unread_value, worst_of
+from ais_prompt.evaluators import (
+    BatchEvaluator,
+    ComparesAnswers,
+    Evaluator,
+    JudgeEvaluator,
+    RepeatEvaluator,
+    best_of,
+    less_is_better,
+    unread_value,
+    worst_of,
+)
 from ais_prompt.metrics import (
     Estimate,
     Repeatability,
@@ -31,10 +48,18 @@ from ais_prompt.metrics import (
     round_widths_below,
     vote_classes,
 )
-from ais_prompt.scoring.batch_scorer import BatchScorer
-from ais_prompt.scoring.judged_scorer import JudgedScorer
-from ais_prompt.scoring.scorer import SAME, Scorer, composed, failure_kind
-from ais_prompt.types import Prediction, SampleScore, Score, Status
+from ais_prompt.plan import PlannedDataset, Task, build_postprocessor
+from ais_prompt.scoring.scorer import (
+    SAME,
+    AnswerScorer,
+    JudgedScorer,
+    JudgementOf,
+    Scorer,
+    composed,
+    failure_kind,
+    place_of,
+)
+from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils import shortened
 
 MOST_NAMED: Final = 1000
@@ -63,7 +88,7 @@ class RepeatScorer(Struct, frozen=True):
         further: gives further scores, which take the place of those with the same names.
     """
 
-    answer: Scorer | JudgedScorer | BatchScorer
+    answer: AnswerScorer
     n: int
     k: tuple[int, ...] = ()
     further: RepeatEvaluator | None = None
@@ -168,16 +193,17 @@ class RepeatScorer(Struct, frozen=True):
                     high=measure(self.n, right + unread, k),
                     noise=noise_of_k(measure, len(known), right, k) if known else 0.0,
                 )
-        votes = vote_classes([_vote(answer.extracted) for answer in answers], self._same)
+        said = [answer.extracted for answer in answers]
+        # White space around an answer makes no other vote.
+        said = [(composed(one).strip() or None) if isinstance(one, str) else one for one in said]
+        evaluator = self.answer.evaluator
+        same = evaluator.same_answer if isinstance(evaluator, ComparesAnswers) else lambda _first, _second: False
+        votes = vote_classes(said, same)
         found[f"cons@{self.n}"] = Estimate(cons_at_k(votes, values) if known else None, *cons_bounds(votes, values))
         for name, each in ((SAME_ANSWER, votes), (SAME_VERDICT, values)):
             agree = float(len({each[number] for number in known}) == 1) if len(known) > 1 else None
             found[name] = Estimate(agree, *_agreement_bounds(agree, answers))
         return found
-
-    def _same(self, first: object, second: object) -> bool:
-        evaluator = self.answer.evaluator
-        return isinstance(evaluator, ComparesAnswers) and evaluator.same_answer(first, second)
 
 
 def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
@@ -191,16 +217,11 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
         count = len(answers) if isinstance(answers, list) else 1
         raise DataError(
             f"there are {count} answers to this question, and {n} to the first one",
-            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            where=place_of(prediction),
             fix=SAME,
         )
     for number, (text, completion) in enumerate(zip(answers, prediction.completions, strict=True)):
         yield replace(prediction, prediction=text, completions=(completion,), repeat=number)
-
-
-def _vote(extracted: object) -> object:
-    """Return the vote of an answer, stripped of surrounding white space; None has no vote."""
-    return (composed(extracted).strip() or None) if isinstance(extracted, str) else extracted
 
 
 def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:
@@ -223,7 +244,7 @@ class DialogueScorer(Struct, frozen=True):
         turn: what scores one turn.
     """
 
-    turn: Scorer | JudgedScorer
+    turn: AnswerScorer
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
@@ -236,26 +257,22 @@ class DialogueScorer(Struct, frozen=True):
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         if failed := next((turn for turn in turns if turn.status == "failed"), None):  # a judge gave no verdict
             return self.failed(prediction, f"{failed.reason} in a turn")
+        values: dict[str, float] = {}
+        for metric in self.turn.evaluator.metrics:
+            each = [turn.values.get(metric, unread_value(self.turn.evaluator, metric)) for turn in turns]
+            lowest = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): lowest}
         worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
         return SampleScore(
             sample_id=prediction.sample_id,
             status=worst.status,
             extracted=[turn.extracted for turn in turns],
             gold=[turn.gold for turn in turns],
-            values=self._values(turns),
+            values=values,
             reason=worst.reason and f"{worst.reason} in a turn",
             readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
             verdicts=tuple(verdict for turn in turns for verdict in turn.verdicts),
         )
-
-    def _values(self, turns: Sequence[SampleScore]) -> dict[str, float]:
-        """Return each metric over the turns: its mean, and of the whole dialogue the worst."""
-        values: dict[str, float] = {}
-        for metric in self.turn.evaluator.metrics:
-            each = [turn.values.get(metric, unread_value(self.turn.evaluator, metric)) for turn in turns]
-            worst = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
-            values |= {metric: statistics.mean(each), _of_dialogue(metric): worst}
-        return values
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a dialogue that does not count in the values."""
@@ -277,7 +294,7 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
         raise GoldError(
             f"there is not one gold for each answer of the dialogue: {shortened(repr(golds), 80)} for "
             f"{shortened(repr(answers), 80)}",
-            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            where=place_of(prediction),
             fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
         )
     prompts = prediction.origin_prompt
@@ -295,3 +312,61 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
 
 def _of_dialogue(metric: str) -> str:
     return f"dialogue_{metric}"
+
+
+AnyScorer: TypeAlias = AnswerScorer | DialogueScorer | RepeatScorer
+
+
+def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = None) -> AnyScorer | None:
+    """Return the scorer of single samples; None without an evaluator, for one that needs all answers at once, or if a
+    judge is needed and not given.
+
+    Args:
+        task: which model answered what.
+        first: any of its predictions, which tells how many answers there are to each question.
+        judgement_of: what the judge said.
+
+    Raises:
+        AisPromptError: it cannot be made.
+    """
+    evaluator = task.dataset.evaluator
+    if evaluator is None or isinstance(evaluator, BatchEvaluator):
+        return None
+    reader = reader_of(task, evaluator)
+    if not isinstance(evaluator, JudgeEvaluator):
+        return whole_sample(task.dataset, reader, first)
+    if judgement_of is None:
+        return None
+    judged = JudgedScorer(evaluator, reader.without_comparison(evaluator.metrics), judgement_of)
+    return whole_sample(task.dataset, judged, first)
+
+
+def reader_of(task: Task, evaluator: Evaluator) -> Scorer:
+    return Scorer(evaluator, task.dataset.answer_of, task.dataset.gold_of, task.text_of)
+
+
+def scorer_with(
+    task: Task, evaluator: Evaluator, first: Prediction
+) -> Callable[[PartSpec], Callable[[Prediction], SampleScore]]:
+    """Return what makes the scorer of a sample with another postprocessor."""
+    reader = reader_of(task, evaluator)
+
+    def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
+        return whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
+
+    return scorer_of
+
+
+def whole_sample(dataset: PlannedDataset, one: AnswerScorer, first: Prediction) -> AnyScorer:
+    """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
+    if dataset.has_turns:
+        return DialogueScorer(one)
+    repeats = repeats_of(first)
+    check_k(dataset.spec.eval, repeats)
+    return RepeatScorer(one, repeats, dataset.spec.eval.k, dataset.repeat_evaluator) if repeats > 1 else one
+
+
+def repeats_of(prediction: Prediction) -> int:
+    """Return how many answers a question has that is not a dialogue."""
+    # A list may also be one answer: the probabilities of choices.
+    return len(prediction.completions) if isinstance(prediction.prediction, list) else 1

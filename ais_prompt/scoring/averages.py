@@ -61,11 +61,6 @@ def select(
     return selected
 
 
-def _is_meant(row: Row, entry: SummaryEntry) -> bool:
-    """Return whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
-    return row.dataset == entry.name and (entry.metric is None or row.metric in (entry.metric, None))
-
-
 class _Averages:
     """Rows of datasets and of the groups so far, and the parts of each row of a group."""
 
@@ -101,7 +96,8 @@ class _Averages:
         """Return the score that goes into an average; the main one if no metric is named."""
         rows = [row for row in self.rows if row.model == model and row.dataset == entry.name]
         absent = Row(entry.name, model, note=f"no {entry.metric}" if rows and entry.metric else _NOT_RUN)
-        return next((row for row in rows if _is_meant(row, entry)), absent)
+        # A task without scores has one row for all metrics.
+        return next((row for row in rows if entry.metric is None or row.metric in (entry.metric, None)), absent)
 
     def _datasets(self, group: SummaryGroup, rows: Sequence[Row]) -> list[Row]:
         """Return the parts of a micro-average: in place of each group its datasets, unless its metric is named."""
@@ -111,11 +107,29 @@ class _Averages:
         return parts
 
     def _add(self, group: SummaryGroup, metric: str, rows: Sequence[Row], weights: Sequence[float]) -> None:
+        """Add the weighted mean of datasets, each of which is there once."""
         shares: defaultdict[Row, float] = defaultdict(float)
         for row, weight in zip(rows, weights, strict=True):
             for part, share in self._shares.get(row, {row: 1.0}).items():
                 shares[part] += share * weight / math.fsum(weights)
-        average = _average(group.name, metric, shares, self._questions_of)
+        parts = list(shares)
+        score = _mean(shares, [row.score for row in parts])
+        assert score is not None  # `_why_none` has checked the rows
+        spread = _spread(shares, score, self._questions_of)
+        interval = None if spread is None else mean_interval(score, spread, 1.0 if parts[0].fraction else None)
+        low, high = interval or (None, None)
+        average = _row_of(
+            group.name,
+            metric,
+            parts,
+            score=score,
+            stderr=standard_error(spread, interval),
+            ci95_low=low,
+            ci95_high=high,
+            bound_low=_mean(shares, [row.bound_low for row in parts]),
+            bound_high=_mean(shares, [row.bound_high for row in parts]),
+            fraction=parts[0].fraction,
+        )
         self._shares[average] = shares
         self.rows.append(average)
 
@@ -175,29 +189,6 @@ def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:
     return [weights[key] for key in keys]
 
 
-def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: QuestionsOf) -> Row:
-    """Return the weighted mean of datasets, each of which is there once."""
-    rows = list(shares)
-    fraction = rows[0].fraction
-    score = _mean(shares, [row.score for row in rows])
-    assert score is not None  # `_why_none` has checked the rows
-    spread = _spread(shares, questions_of)
-    interval = None if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
-    low, high = interval or (None, None)
-    return _row_of(
-        name,
-        metric,
-        rows,
-        score=score,
-        stderr=standard_error(spread, interval),
-        ci95_low=low,
-        ci95_high=high,
-        bound_low=_mean(shares, [row.bound_low for row in rows]),
-        bound_high=_mean(shares, [row.bound_high for row in rows]),
-        fraction=fraction,
-    )
-
-
 def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
     """Return the row of a group, with the numbers of answers of its parts."""
     counts: dict[str, int] = {status: _total(rows, status) for status in STATUSES}
@@ -222,39 +213,37 @@ def _total(rows: Sequence[Row], count: str) -> int:
     return sum(getattr(row, count) or 0 for row in rows)
 
 
-def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | None:
+def _spread(shares: Mapping[Row, float], average: float, questions_of: QuestionsOf) -> Spread | None:
     """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
     if any(row.of is not None for row in shares):
         return None
-    mean = _mean(shares, [row.score for row in shares])
-    parts = [_part(row, share, questions_of(row) if row.questions else (), mean) for row, share in shares.items()]
-    known = [part for part in parts if part is not None]
-    return group_spread(known) if len(known) == len(parts) else None
+    parts = []
+    asked = [(row, share, questions_of(row) if row.questions else ()) for row, share in shares.items()]
+    for row, share, questions in asked:
+        assert row.score is not None  # `_why_none` has checked the rows
+        if row.population is not None:
+            spread = _spread_of_drawn(row, questions, row.population, average)
+        else:
+            spread = spread_of_questions(questions, row.score) if questions else None
+            if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
+                spread = Spread(row.stderr**2, row.n or 1)
+        if spread is None:
+            return None
+        parts.append(Part(share, row.score, spread, questions))
+    return group_spread(parts)
 
 
-def _part(row: Row, share: float, questions: Sequence[tuple[str, float]], average: float | None) -> Part | None:
-    """Return a dataset as a part of an average; None if its score or spread is not known."""
-    if row.score is None:
-        return None
-    if row.population is not None:
-        spread = _spread_of_drawn(row, questions, average)
-        return None if spread is None else Part(share, row.score, spread, questions)
-    spread = spread_of_questions(questions, row.score) if questions else None
-    if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
-        spread = Spread(row.stderr**2, row.n or 1)
-    return None if spread is None else Part(share, row.score, spread, questions)
-
-
-def _spread_of_drawn(row: Row, questions: Sequence[tuple[str, float]], average: float | None) -> Spread | None:
+def _spread_of_drawn(
+    row: Row, questions: Sequence[tuple[str, float]], population: int, average: float
+) -> Spread | None:
     """Return the spread of a dataset, a stratum of its group, about all of its questions; None if it is not known."""
-    assert row.population is not None
     n = len(questions) or row.n or 1
-    left = max(1 - n / row.population, 0.0)
+    left = max(1 - n / population, 0.0)
     # The error of equal values is that of their interval; among other datasets it is none.
     varies = len({value for _, value in questions}) != 1 and left and row.stderr is not None
     own = row.stderr**2 * n / left if varies and row.stderr is not None else 0.0
-    if row.fraction and average is not None and 0 <= average <= 1:
-        return stratum_spread(own, n, row.population, average * (1 - average))
+    if row.fraction and 0 <= average <= 1:
+        return stratum_spread(own, n, population, average * (1 - average))
     return None if row.stderr is None else Spread(row.stderr**2, n, max(n - 1, 1))
 
 

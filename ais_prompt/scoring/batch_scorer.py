@@ -1,44 +1,99 @@
 """Score the answers to all questions together, with an evaluator that needs them all at once.
 
-`answered` collects the answers of each repeat of the questions, `judged` adds the replies of judges, the evaluator
-gives a verdict on each batch, and `BatchScorer` hands the value of each answer to its sample.
+`answers_of` collects the answers of each repeat of the questions, judges add their replies, the evaluator gives a
+verdict on each batch, and `BatchScorer` hands the value of each answer to its sample.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ais_prompt.checks import check_k
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator
+from ais_prompt.evaluators import AnswerBatch, BatchEvaluator, BatchVerdict, JudgedBatchEvaluator
 from ais_prompt.metrics import AnswerCounts, mean_scores
 from ais_prompt.plan import PlannedDataset, Task
-from ais_prompt.scoring.scorer import Scorer, failure_kind
+from ais_prompt.scoring.answers import AnyScorer, reader_of, repeats_of, single_answers, whole_sample
+from ais_prompt.scoring.scorer import AnswerScorer, Scorer, failure_kind
 from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score, prompts_to_json
 
 T = TypeVar("T")
 
 
-class BatchScorer:
+def batched(
+    task: Task,
+    evaluator: BatchEvaluator,
+    first: Prediction,
+    predictions: Iterable[Prediction],
+    said_of: Callable[[str], Sequence[Prediction]],
+) -> AnyScorer:
+    """Return the scorer of a sample, after all of them were scored together.
+
+    Raises:
+        AisPromptError: they cannot be scored.
+    """
+    found = [
+        _judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else [one]
+        for one in answers_of(task, evaluator, first, predictions)
+    ]
+    judges = [judge.spec.abbr for judge in task.dataset.judges]
+    joint = [_joint_verdict([evaluator.score_all(one.batch) for one in each], judges) for each in found]
+    pairs = list(zip(joint, (each[0] for each in found), strict=True))
+    verdicts = BatchVerdicts(pairs, judges if len(judges) > 1 else (), evaluator.metrics)
+    scorer = BatchScorer(verdicts, reader_of(task, evaluator).without_comparison())
+    return scorer if task.dataset.has_turns else whole_sample(task.dataset, scorer, first)
+
+
+def answers_of(
+    task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]
+) -> list[Answers]:
+    """Return the answers to all questions of a task, each repeat of the questions by itself.
+
+    Args:
+        task: which model answered what.
+        evaluator: of its dataset.
+        first: any of its predictions.
+        predictions: all of them, with their prompts.
+
+    Raises:
+        AisPromptError: its parts cannot be made.
+    """
+    reader, n = reader_of(task, evaluator).without_comparison(), 1
+    if not task.dataset.has_turns:
+        n = repeats_of(first)
+        check_k(task.spec.dataset.eval, n)
+    batches: list[list[tuple[Prediction, SampleScore]]] = []
+    for prediction in predictions:
+        with suppress(DataError, PartError):  # it comes again when the sample is scored
+            for replica, one in enumerate(single_answers(prediction, n) if n > 1 else [prediction]):
+                sample = _read(reader, one)
+                batches += [[] for _ in range(replica + 1 - len(batches))]
+                if sample.status != "failed":
+                    batches[replica].append((one, sample))
+    return [_answers(batch, task, number) for number, batch in enumerate(batches) if batch]
+
+
+class BatchScorer(AnswerScorer, frozen=True):
     """Give each answer the values that the evaluator gave it when it scored all of them.
 
     Answers of one question must come in the order of its repeats.
 
-    Args:
+    Attributes:
+        evaluator: what was said of all answers.
         reader: finds answer and gold, and the status of a sample.
-        evaluator: what was said of all answers; see `JudgedAnswers`.
+        asked: sample → how many of its answers were scored.
     """
 
-    def __init__(self, reader: Scorer, evaluator: BatchVerdicts) -> None:
-        self.evaluator = evaluator
-        self._reader = reader
-        self._asked: Counter[str] = Counter()
+    evaluator: BatchVerdicts
+    reader: Scorer
+    asked: Counter[str] = field(default_factory=Counter)
 
     def score(self, prediction: Prediction) -> SampleScore:
         """Score one answer.
@@ -46,24 +101,16 @@ class BatchScorer:
         Raises:
             GoldError, PartError: as `Scorer.score`.
         """
-        sample = read(self._reader, prediction)
-        replica = self._asked[prediction.sample_id]
-        self._asked[prediction.sample_id] += 1
+        sample = _read(self.reader, prediction)
+        replica = self.asked[prediction.sample_id]
+        self.asked[prediction.sample_id] += 1
         if reason := self.evaluator.unjudged(prediction.sample_id, replica):
             return replace(sample, status="failed", values={}, reason=reason)
         values = self.evaluator.values(prediction.sample_id, replica)
         return replace(sample, values=values, verdicts=self.evaluator.votes(values))
 
-    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """Return the score of an answer that does not count in the value."""
-        return self._reader.failed(prediction, reason)
 
-    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """Return the scores of the dataset."""
-        return self.evaluator.aggregate(samples)
-
-
-def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
+def _joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
     """Return what several judges say: the mean of each number, then the numbers of each judge by itself.
 
     Battles name their ``judge``.
@@ -99,39 +146,36 @@ class BatchVerdicts:
     """
 
     def __init__(
-        self,
-        verdicts: Sequence[BatchVerdict] = (),
-        batches: Sequence[JudgedAnswers] = (),
-        judges: Sequence[str] = (),
-        metrics: Sequence[str] = (),
+        self, found: Sequence[tuple[BatchVerdict, Answers]], judges: Sequence[str], metrics: Sequence[str]
     ) -> None:
         """Keep verdicts.
 
         Args:
-            verdicts: one for each repeat that has answers.
-            batches: the answers of each of these repeats.
-            judges: ``abbr`` of each, if there are several; `joint_verdict` made the verdicts of theirs.
+            found: one for each repeat that has answers, and these answers.
+            judges: ``abbr`` of each, if there are several; `_joint_verdict` made the verdicts of theirs.
             metrics: what the evaluator names, for the case that there is no answer.
         """
         self._judges = judges
-        self.battles = [battle for verdict in verdicts for battle in verdict.battles]
-        given = tuple(dict.fromkeys(metric for verdict in verdicts for metric in verdict.metrics))
+        self._verdicts = [verdict for verdict, _ in found]
+        self.battles = [battle for verdict in self._verdicts for battle in verdict.battles]
+        given = tuple(dict.fromkeys(metric for verdict in self._verdicts for metric in verdict.metrics))
         self.metrics: tuple[str, ...] = given or tuple(metrics)
-        self._verdicts = verdicts
-        self._known = [metric for metric in self.metrics if all(metric in verdict.each for verdict in verdicts)]
-        self._places = {batch.answers.batch.replica: place for place, batch in enumerate(batches)}
-        self._rows = [{sample: row for row, sample in enumerate(batch.answers.ids)} for batch in batches]
-        self._unjudged = [batch.unjudged for batch in batches]
+        self._known = [metric for metric in self.metrics if all(metric in one.each for one in self._verdicts)]
+        self._unjudged = {answers.batch.replica: answers.unjudged for _, answers in found}
+        self._rows = {
+            (answers.batch.replica, sample): (verdict, row)
+            for verdict, answers in found
+            for row, sample in enumerate(answers.ids)
+        }
 
     def unjudged(self, sample_id: str, replica: int) -> str:
         """Return why the judge's part of an answer is missing; empty if it is not."""
-        return self._unjudged[self._places[replica]].get(sample_id, "") if replica in self._places else ""
+        return self._unjudged.get(replica, {}).get(sample_id, "")
 
     def values(self, sample_id: str, replica: int) -> Mapping[str, float]:
         """Return the values of one answer; empty if nothing is known of it alone."""
-        if (place := self._places.get(replica)) is None or (row := self._rows[place].get(sample_id)) is None:
-            return {}
-        return {metric: self._verdicts[place].each[metric][row] for metric in self._known}
+        verdict, row = self._rows.get((replica, sample_id), (None, 0))
+        return {} if verdict is None else {metric: verdict.each[metric][row] for metric in self._known}
 
     def votes(self, values: Mapping[str, float]) -> tuple[JudgeVerdict, ...]:
         """Return what each of several judges says of an answer with these values; empty if that is not known."""
@@ -149,27 +193,18 @@ class BatchVerdicts:
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return a mean with its interval for each metric that is one, and the bare number for the others."""
         counts = AnswerCounts(samples)
-        return [
-            self._mean(metric, samples) if metric in self._known else self._whole(metric, counts)
-            for metric in self.metrics
-        ]
-
-    def _mean(self, metric: str, samples: Sequence[SampleScore]) -> Score:
-        is_amount = any(metric in verdict.amounts for verdict in self._verdicts)
-        within = all(0 <= value <= 1 for verdict in self._verdicts for value in verdict.each[metric])
-        return mean_scores((metric,), samples, best=1.0 if within and not is_amount else None)[0]
-
-    def _whole(self, metric: str, counts: AnswerCounts) -> Score:
-        found = [verdict.metrics[metric] for verdict in self._verdicts if metric in verdict.metrics]
-        return Score(
-            metric=metric,
-            value=statistics.fmean(found) if found else None,
-            stderr=None,
-            n=counts.n,
-            counts=counts.statuses,
-            repeats=counts.repeats,
-            fraction=False,
-        )
+        scores = []
+        for metric in self.metrics:
+            if metric in self._known:
+                is_amount = any(metric in verdict.amounts for verdict in self._verdicts)
+                within = all(0 <= value <= 1 for verdict in self._verdicts for value in verdict.each[metric])
+                scores += mean_scores((metric,), samples, best=1.0 if within and not is_amount else None)
+                continue
+            found = [verdict.metrics[metric] for verdict in self._verdicts if metric in verdict.metrics]
+            whole = statistics.fmean(found) if found else None
+            bare = Score(metric, whole, None, counts.n, counts.statuses, repeats=counts.repeats, fraction=False)
+            scores.append(bare)
+        return scores
 
 
 class Answers(Struct, frozen=True):
@@ -178,52 +213,17 @@ class Answers(Struct, frozen=True):
     Attributes:
         ids: of their samples.
         batch: what the evaluator gets.
+        unjudged: sample → why a judge did not answer; these answers are left out.
     """
 
     ids: Sequence[str]
     batch: AnswerBatch
-
-
-class JudgedAnswers(Struct, frozen=True):
-    """Answers with what a judge said of them.
-
-    Attributes:
-        answers: those that are scored.
-        unjudged: sample → why the judge did not answer.
-    """
-
-    answers: Answers
     unjudged: Mapping[str, str] = {}
 
 
-def answered(
-    reader: Scorer,
-    predictions: Iterable[Prediction],
-    singles: Callable[[Prediction], Iterator[Prediction]],
-    task: Task,
-) -> list[Answers]:
-    """Return the answers to all questions, each repeat of the questions by itself.
-
-    Args:
-        reader: finds answer and gold.
-        predictions: all answers, with their prompts.
-        singles: splits a prediction into its repeats.
-        task: whose answers they are.
-    """
-    batches: list[list[tuple[Prediction, SampleScore]]] = []
-    for prediction in predictions:
-        with suppress(DataError, PartError):  # it comes again when the sample is scored
-            for replica, one in enumerate(singles(prediction)):
-                sample = read(reader, one)
-                batches += [[] for _ in range(replica + 1 - len(batches))]
-                if sample.status != "failed":
-                    batches[replica].append((one, sample))
-    return [_answers(batch, task, number) for number, batch in enumerate(batches) if batch]
-
-
-def judged(
+def _judged(
     answers: Answers, evaluator: JudgedBatchEvaluator, said_of: Callable[[str], Sequence[Prediction]]
-) -> list[JudgedAnswers]:
+) -> list[Answers]:
     """Return answers with what a judge said, once for each judge.
 
     All of them score the same answers: those of which a judge did not answer each question are left out.
@@ -252,10 +252,10 @@ def judged(
     ids, batch = [answers.ids[place] for place in kept], _chosen(answers.batch, kept)
     of_answers = [[str(reply.prediction) for reply in replies] for sample, replies in said if sample not in unjudged]
     of_judges = list(zip(*of_answers, strict=True)) or [()]
-    return [JudgedAnswers(Answers(ids, replace(batch, judgements=list(texts))), unjudged) for texts in of_judges]
+    return [Answers(ids, replace(batch, judgements=list(texts)), unjudged) for texts in of_judges]
 
 
-def read(reader: Scorer, prediction: Prediction) -> SampleScore:
+def _read(reader: Scorer, prediction: Prediction) -> SampleScore:
     """Return answer, gold and status of a prediction. A dialogue has a list of answers."""
     if not isinstance(prediction.prediction, list) or prediction.failed:
         return reader.score(prediction)
@@ -266,11 +266,15 @@ def read(reader: Scorer, prediction: Prediction) -> SampleScore:
 
 def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, replica: int) -> Answers:
     dataset = task.dataset
-    has_gold = dataset.spec.reader.output_column is not None
     ids = [one.sample_id for one, _ in answers]
+    references: list[Any] | None = None
+    if dataset.spec.reader.output_column is not None:
+        references = [sample.gold for _, sample in answers]
+        if dataset.is_dialogue:  # its gold is the output column; the prediction has those of its turns
+            references = [dataset.gold_of(sample.gold) for sample in _samples(ids, dataset)]
     batch = AnswerBatch(
         predictions=["" if sample.extracted is None else sample.extracted for _, sample in answers],
-        references=_golds(answers, ids, dataset) if has_gold else None,
+        references=references,
         prompts=[prompts_to_json(one.origin_prompt) for one, _ in answers],
         rows=lambda: [sample.fields for sample in _samples(ids, dataset)],
         replica=replica,
@@ -281,13 +285,6 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         completions=[one.completions for one, _ in answers],
     )
     return Answers(ids, batch)
-
-
-def _golds(answers: Sequence[tuple[Prediction, SampleScore]], ids: Sequence[str], dataset: PlannedDataset) -> list[Any]:
-    """Return the golds. That of a dialogue is the output column; its prediction has those of its turns."""
-    if not dataset.is_dialogue:
-        return [sample.gold for _, sample in answers]
-    return [dataset.gold_of(sample.gold) for sample in _samples(ids, dataset)]
 
 
 def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:

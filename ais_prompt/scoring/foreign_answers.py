@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -71,7 +70,11 @@ class Matched(Struct):
             "answers come with another gold than the data's, which counts": self.other_gold,
             "answers have thoughts in their text, and are scored with them": thinking,
         }
-        return [f"{len(names)} {what}: {_listed(names)}" for what, names in found.items() if names]
+        return [
+            f"{len(names)} {what}: {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}"
+            for what, names in found.items()
+            if names
+        ]
 
 
 def read_answers(path: Path) -> Iterator[Answer]:
@@ -119,18 +122,13 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
             if gold is not None and _comparable(gold) != _comparable(sample.gold):
                 matched.other_gold.append(sample.id)
     matched.doubled = list(dict.fromkeys(matched.doubled))
-    if not matched.answers:
-        raise _no_match(matched.foreign, samples[0])
-    return matched
-
-
-def _no_match(foreign: Sequence[str], first: Sample) -> DataError:
-    """Return the error for answers of which none belongs to a question, by where they are."""
-    if not foreign:
-        return DataError("there is not one answer in the file", fix=f"write {_FORM}")
-    what = f"none of {counted(len(foreign), 'answer')} belongs to a question of the dataset"
-    fix = f"ids look like {first.id}, and index counts from 0; or it is another dataset, or test_range"
-    return DataError(what, where=foreign[0], fix=fix)
+    if matched.answers:
+        return matched
+    if not matched.foreign:
+        raise DataError("there is not one answer in the file", fix=f"write {_FORM}")
+    what = f"none of {counted(len(matched.foreign), 'answer')} belongs to a question of the dataset"
+    fix = f"ids look like {samples[0].id}, and index counts from 0; or it is another dataset, or test_range"
+    raise DataError(what, where=matched.foreign[0], fix=fix)
 
 
 def predictions(matched: Matched, samples: Iterable[Sample], gold: str | None) -> Iterator[Prediction]:
@@ -171,26 +169,18 @@ def _prediction(sample: Sample, answer: Answer) -> Prediction:
     if "prediction" not in answer.values:
         raise DataError("the answer has no 'prediction'", where=answer.where, fix=f"write {_FORM}")
     given = answer.values["prediction"]
-    if answer.is_measured:
-        return Prediction(
-            sample_id=sample.id,
-            index=sample.index,
-            origin_prompt=_prompt(answer.values.get("origin_prompt")),
-            prediction=given,
-            gold=sample.gold,
-            completions=(Completion(str(given), "unknown"),),
-            row_id=sample.row_id,
-        )
-    several = isinstance(given, list)
-    found = [_text(one) for one in (given if several else [given])]
-    texts = [one if isinstance(one, str) else None for one in found]
+    completions: tuple[Completion, ...] = (Completion(str(given), "unknown"),)
+    if not answer.is_measured:
+        found = [_text(one) for one in (given if isinstance(given, list) else [given])]
+        texts = [one if isinstance(one, str) else None for one in found]
+        given, completions = texts if isinstance(given, list) else texts[0], _completions(answer, found)
     return Prediction(
         sample_id=sample.id,
         index=sample.index,
         origin_prompt=_prompt(answer.values.get("origin_prompt")),
-        prediction=texts if several else texts[0],
+        prediction=given,
         gold=sample.gold,
-        completions=_completions(answer, found),
+        completions=completions,
         row_id=sample.row_id,
     )
 
@@ -254,7 +244,3 @@ def _message(turn: Mapping[str, Any]) -> ChatMessage:
     if "content" in turn:
         return ChatMessage(turn["role"], str(turn["content"]))
     return ChatMessage(_SENT_ROLES.get(turn["role"], turn["role"]), str(turn.get("prompt", "")))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(itertools.islice(names, _NAMED)) + (", …" if len(names) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""Make predictions of the answers of a run, also while the run is not finished.
+"""The stored answers of a run: check that there are enough, and make predictions of them, also before the run ends.
 
 Predictions are made of journals. If several processes asked parts of the run, what they predicted can be joined in
 place of that (the step ``joined``). A run that is not finished is collected in the subfolder ``partial``, so that it
@@ -10,24 +10,27 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Literal, TypeAlias
 
+from ais_prompt.checks import check_k
 from ais_prompt.engine import stored_predictions
-from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.errors import AisPromptError, ConfigError, StoreError, raise_all
 from ais_prompt.models import full_identity
 from ais_prompt.plan import Plan, Task, record_of
-from ais_prompt.scoring.score import check_answers
+from ais_prompt.scoring.answers import repeats_of
 from ais_prompt.steps import first_answer
 from ais_prompt.store import (
     PredictionSorter,
     RunFolder,
     addresses_of,
+    check_scored,
     done_tasks,
     hold_writer_lock,
     prediction_sorter,
+    read_predictions,
     read_run_file,
     refuse_links,
     try_file_lock,
@@ -63,8 +66,10 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         return None
     record = read_run_file(folder)
     done = done_tasks(record)
-    left = _left(plan, folder, record)
-    if not left:
+    left = [task for task in plan.tasks if task.name not in done]
+    journals = (folder.journals(task.spec.model.abbr, task.spec.dataset.abbr) for task in left)
+    # Nothing is left, or a session has tried all, and nothing is in a journal.
+    if not left or (record.get("status") in _ENDED and not any(journals)):
         return None
     partial = folder.partial
     refuse_links(folder)
@@ -94,6 +99,52 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         # The status says to readers of the copy that it is not the end of the run.
         copy.finish("partial")
     return partial
+
+
+def check_stored(plan: Plan, folder: RunFolder, mode: Literal["eval", "viz"]) -> None:
+    """Check that a run holds what a mode needs of the steps before it.
+
+    Tasks that lack it are errors of their own; here they count only if it is all of them.
+
+    Args:
+        plan: what is to be scored or shown.
+        folder: of the run.
+        mode: ``eval`` needs answers, ``viz`` needs scores.
+
+    Raises:
+        ConfigError: there are none, or not enough answers for a ``pass@k`` (`ConfigFaults` if several).
+    """
+    if mode == "viz":
+        check_scored(folder, plan.spec.tasks)
+        return
+    scored = [task for task in plan.spec.tasks if task.is_scored]
+    if scored and not any(folder.predictions(task.model.abbr, task.dataset.abbr).exists() for task in scored):
+        fix = f"ask the models first: give the run's command again with -r {folder.root.name}"
+        raise ConfigError("the run has no answers yet", where=str(folder.root), fix=fix)
+    check_answers(plan.tasks, folder)
+
+
+def check_answers(tasks: Sequence[Task], folder: RunFolder) -> None:
+    """Check that there are enough stored answers to each question for every ``pass@k``.
+
+    Tasks whose answers are missing or cannot be read are left to the scoring.
+
+    Raises:
+        ConfigError: there are not (`ConfigFaults` if in several datasets).
+    """
+    faults: dict[str, AisPromptError] = {}
+    for task in tasks:
+        if not task.spec.dataset.eval.k or task.dataset.has_turns:
+            continue
+        first = None
+        with suppress(AisPromptError):
+            first = next(read_predictions(_predictions(task, folder), with_prompts=False), None)
+        try:
+            if first is not None:  # all questions have the same number
+                check_k(task.spec.dataset.eval, repeats_of(first))
+        except ConfigError as fault:
+            faults.setdefault(fault.where, fault)
+    raise_all(faults.values())
 
 
 def forget_partial(folder: RunFolder) -> None:
@@ -193,16 +244,6 @@ def collect(
         task.release()
         if not task.dataset.judges:  # a judge asks about its rows
             task.dataset.release()
-
-
-def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
-    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
-    done = done_tasks(record)
-    left = [task for task in plan.tasks if task.name not in done]
-    journals = (folder.journals(task.spec.model.abbr, task.spec.dataset.abbr) for task in left)
-    if record.get("status") in _ENDED and not any(journals):
-        return []
-    return left
 
 
 def _predictions(task: Task, folder: RunFolder) -> Path:

@@ -249,11 +249,16 @@ def pivot(rows: Sequence[Row]) -> list[Line]:
     """Return the lines of the table, in the order of ``rows``; the columns are those of `models_of`."""
     by_key = {(row.dataset, row.metric, row.model): row for row in rows}
     models = models_of(rows)
+    measured = {row.dataset for row in rows if row.metric is not None}
     lines = []
-    for dataset, metric in _keys(rows):
+    for dataset, metric in dict.fromkeys((row.dataset, row.metric) for row in rows):
+        if metric is None and dataset in measured:
+            continue
         # A task without scores has one row, which fills every metric.
         found = [by_key.get((dataset, metric, model)) or by_key.get((dataset, None, model)) for model in models]
-        lines.append(Line(dataset, metric, _sizes(found), tuple(found)))
+        known = sorted((row for row in found if row is not None and row.n is not None), key=lambda row: row.n or 0)
+        sizes = "–".join(dict.fromkeys(row.size for row in [*known[:1], *known[-1:]]))
+        lines.append(Line(dataset, metric, sizes, tuple(found)))
     return lines
 
 
@@ -317,18 +322,6 @@ def best_rows(rows: Iterable[Row | None]) -> list[Row]:
         if abs((row.score or 0) - (top.score or 0)) <= Z * math.hypot(row.stderr or 0, top.stderr or 0)
     ]
     return found if len(found) < len(known) else []
-
-
-def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
-    """Return dataset and metric of each line; the metric is None only where no model has one."""
-    keys = dict.fromkeys((row.dataset, row.metric) for row in rows)
-    measured = {dataset for dataset, metric in keys if metric is not None}
-    return [(dataset, metric) for dataset, metric in keys if metric is not None or dataset not in measured]
-
-
-def _sizes(rows: Sequence[Row | None]) -> str:
-    known = sorted((row for row in rows if row is not None and row.n is not None), key=lambda row: row.n or 0)
-    return "–".join(dict.fromkeys(row.size for row in [*known[:1], *known[-1:]]))
 
 
 def percent(fraction: float) -> str:

@@ -8,34 +8,32 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks import check_k
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError, raise_all
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
 from ais_prompt.evaluators import (
     BatchEvaluator,
     Evaluator,
     JudgedBatchEvaluator,
     JudgeEvaluator,
+    unread_value,
 )
-from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
+from ais_prompt.metrics import Repeatability, mean_scores, of_whole_set, without_truncated
 from ais_prompt.parts import RunsPrograms
-from ais_prompt.plan import Plan, PlannedDataset, Task, with_clusters
-from ais_prompt.scoring.answers import RepeatScorer
-from ais_prompt.scoring.batch_scorer import BatchScorer
-from ais_prompt.scoring.joined import ScoredByEvaluator, joined_head, joined_samples, joined_scores
-from ais_prompt.scoring.known_values import score_by_known_values
-from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
-from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
-from ais_prompt.steps import steps
-from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results, writing
+from ais_prompt.plan import PlannedDataset, Task, with_clusters
+from ais_prompt.scoring.answers import AnyScorer, RepeatScorer, scorer_of, scorer_with
+from ais_prompt.scoring.batch_scorer import BatchScorer, batched
+from ais_prompt.scoring.rows import percent
+from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, JudgementOf
+from ais_prompt.steps import first_answer, steps
+from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results, writing
 from ais_prompt.terminal import NOTE, tracked
-from ais_prompt.types import STATUSES, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.utils import Spilled, counted
+from ais_prompt.types import STATUSES, ControlSpec, Prediction, SampleScore, Score, Stratum, TaskSpec
+from ais_prompt.utils import Spilled, canonical, counted, listed
 
 logger = logging.getLogger(__name__)
 
@@ -86,18 +84,25 @@ def score_task(
     if stopped_of is not None and next(read_predictions(path, with_prompts=False), None) is None:
         return _not_asked(task, folder, scorings, stopped_of)
     found = [_score_by(scoring, folder, asked, stopped_of, audits=audits) for scoring in scorings]
-    if all(_lacks_golds(one.scores[0]) for one in found) and (known := score_by_known_values(task, folder)):
+    # No sample was scored, and some for want of a gold alone.
+    main = [one.scores[0] for one in found]
+    lack_golds = all(one.counts["failed"] == one.n and f"failed: {UNUSABLE_GOLD}" in one.reasons for one in main)
+    if lack_golds and (known := score_by_known_values(task, folder)):
         return known
-    # Written: the scores first, which are all that most readers want.
-    scores, head = joined_scores(found), joined_head(found)
-    head["scores"] = [score.to_json() for score in scores]
-    write_results(folder.results(head["model"], head["dataset"]), head, map(SampleScore.to_json, joined_samples(found)))
+    head = found[0].head
+    if isolation := isolation_of(task.dataset):
+        head.setdefault("isolation", isolation)
+    return _written(task, folder, joined_scores(found), joined_samples(found), head)
+
+
+def _written(
+    task: Task, folder: RunFolder, scores: list[Score], samples: Iterable[SampleScore], head: Mapping[str, Any] = {}
+) -> list[Score]:
+    """Write results: the scores first, which are all that most readers want. Return the scores."""
+    names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
+    head = {**names, "scores": [score.to_json() for score in scores], **head}
+    write_results(folder.results(*names.values()), head, map(SampleScore.to_json, samples))
     return scores
-
-
-def _lacks_golds(score: Score) -> bool:
-    """Return whether no sample was scored, and some for want of a gold alone."""
-    return score.counts["failed"] == score.n and f"failed: {UNUSABLE_GOLD}" in score.reasons
 
 
 def _score_by(
@@ -111,17 +116,19 @@ def _score_by(
     predictions = with_clusters(task.dataset, read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    scorer = scorer_with_verdicts(task, folder, evaluator, first)
+    scorer = _scorer_with_verdicts(task, folder, evaluator, first)
     # Scored, in the one loop of `_sample_scores`, and kept on disk beyond a few.
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
-    _refuse_doubled(samples.doubled_ids(), str(path))
+    if doubled := samples.doubled_ids():
+        what = f"{counted(len(doubled), 'id')} given more than once: {', '.join(_shortened(doubled))}"
+        raise DataError(what, where=str(path), fix=_AGAIN)
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     # Aggregated.
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
     scores = _aggregated(scorer, samples, repeated, stopped_of, task.dataset)
-    head = _head(task, evaluator, scores)
+    head: dict[str, Any] = {"isolation": evaluator.isolation} if isinstance(evaluator, RunsPrograms) else {}
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
     one = scorer.answer if isinstance(scorer, RepeatScorer) else scorer
@@ -132,13 +139,27 @@ def _score_by(
         for audit in steps("audit_answers"):  # it scores several times, so few runs need it
             head |= audit(task, samples, scores[0], path, scorer_with(task, evaluator, first), level=level)
     if control := task.spec.dataset.reader.control:
-        from ais_prompt.scoring.control import control_finding
-
-        shown, is_answered = control_finding(control, scores[0], samples)
+        shown, is_answered = _control_finding(control, scores[0], samples)
         if is_answered:
             head["doubt"] = shown
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
     return ScoredByEvaluator(task.spec.dataset.eval.name, evaluator, scores, samples, head)
+
+
+def _scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, first: Prediction) -> AnyScorer:
+    """Return the scorer of a task, with the stored verdicts of its judge if it has one."""
+    judgement_of: JudgementOf | None = None
+    if isinstance(evaluator, BatchEvaluator | JudgeEvaluator):
+        from ais_prompt.judges import Verdicts
+
+        verdicts = Verdicts(task, folder)
+        judgement_of = verdicts.about
+    if not isinstance(evaluator, BatchEvaluator):
+        scorer = scorer_of(task, first, judgement_of)
+        assert scorer is not None
+        return scorer
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    return batched(task, evaluator, first, read_predictions(path), verdicts.of)
 
 
 def _aggregated(
@@ -188,12 +209,6 @@ def _of_whole_set(score: Score, drawn: int, population: int) -> Score:
     return replace(score, interval=interval, stderr=stderr, population=population)
 
 
-def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
-    names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
-    isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, RunsPrograms) else {}
-    return {**names, "scores": [score.to_json() for score in scores], **isolation}
-
-
 def _not_asked(task: Task, folder: RunFolder, scorings: Sequence[Task], questions: int) -> list[Score]:
     """Write the results of a task of which no sample was asked yet: ``0 of N``."""
     found = []
@@ -201,11 +216,8 @@ def _not_asked(task: Task, folder: RunFolder, scorings: Sequence[Task], question
         evaluator = one.dataset.evaluator
         assert evaluator is not None
         score = Score(evaluator.metrics[0], None, None, 0, dict.fromkeys(STATUSES, 0), of=questions)
-        found.append(ScoredByEvaluator(one.spec.dataset.eval.name, evaluator, [score], (), {}))
-    scores = joined_scores(found)
-    names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
-    write_results(folder.results(*names.values()), {**names, "scores": [score.to_json() for score in scores]}, ())
-    return scores
+        found.append(ScoredByEvaluator(one.spec.dataset.eval.name, evaluator, [score]))
+    return _written(task, folder, joined_scores(found), ())
 
 
 def isolation_of(dataset: PlannedDataset) -> str | None:
@@ -334,17 +346,6 @@ class _Unscored:
             logger.log(self._level, "%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in self._first])))
 
 
-def _refuse_doubled(names: list[str], origin: str) -> None:
-    """Refuse samples that occur more than once.
-
-    Raises:
-        DataError: there are such ids.
-    """
-    if names:
-        what = f"{counted(len(names), 'id')} given more than once: {', '.join(_shortened(names))}"
-        raise DataError(what, where=origin, fix=_AGAIN)
-
-
 def _shortened(names: list[str]) -> list[str]:
     return names if len(names) <= _NAMED else [*names[:_NAMED], "…"]
 
@@ -401,52 +402,147 @@ class SampleScores(Spilled[SampleScore]):
         return [name for name, count in counts.items() if count > 1]
 
 
-def check_stored(plan: Plan, folder: RunFolder, mode: Literal["eval", "viz"]) -> None:
-    """Check that a run holds what a mode needs of the steps before it.
+class ScoredByEvaluator(Struct, frozen=True):
+    """What one evaluator of a dataset found about the answers of a model.
 
-    Tasks that lack it are errors of their own; here they count only if it is all of them.
+    Attributes:
+        name: of the evaluator, if there are several; else empty.
+        evaluator: it.
+        scores: the main one first.
+        samples: one for each question, in the order of the predictions.
+        head: what the results file says beside scores and details.
+    """
+
+    name: str
+    evaluator: Evaluator
+    scores: Sequence[Score]
+    samples: Iterable[SampleScore] = ()
+    head: dict[str, Any] = field(default_factory=dict)
+
+
+def joined_scores(found: Sequence[ScoredByEvaluator]) -> list[Score]:
+    """Return the scores of all evaluators, the headline first; of a single evaluator, everything stays as it is.
+
+    The metrics of the headline keep their names. A metric of another evaluator that a second one has too is called
+    ``evaluator.metric``. So scores do not depend on the order of the evaluators, but for the headline.
+    """
+    return [
+        replace(score, metric=names.get(score.metric, score.metric), evaluator=one.name)
+        for one, names in zip(found, _new_names(found), strict=True)
+        for score in one.scores
+    ]
+
+
+def joined_samples(found: Sequence[ScoredByEvaluator]) -> Iterator[SampleScore]:
+    """Yield the score of each question: that of the headline, with those of the further evaluators in it."""
+    for first, *others in zip(*map(_complete, found, _new_names(found)), strict=True):
+        further = {one.name: other for one, other in zip(found[1:], others, strict=True)}
+        yield replace(first, further=further) if further else first
+
+
+def _new_names(found: Sequence[ScoredByEvaluator]) -> list[Mapping[str, str]]:
+    """Return metric → its name in the results, for each evaluator; metrics that keep their names are left out."""
+    owners = Counter(score.metric for one in found for score in one.scores)
+    return [
+        {score.metric: f"{one.name}.{score.metric}" for score in one.scores if place and owners[score.metric] > 1}
+        for place, one in enumerate(found)
+    ]
+
+
+def _complete(found: ScoredByEvaluator, names: Mapping[str, str]) -> Iterator[SampleScore]:
+    """Yield the samples of an evaluator with new names of metrics, and with the values of answers without any.
+
+    These were unread before the evaluator had named its metrics. Files leave such values out and mean 0, which is the
+    best where less is better.
+    """
+    unread = {metric: unread_value(found.evaluator, metric) for metric in found.evaluator.metrics}
+    for sample in found.samples:
+        if not sample.values and sample.status not in ("scored", "failed") and any(unread.values()):
+            sample = replace(sample, values=unread)
+        yield _renamed(sample, names) if names else sample
+
+
+def _renamed(sample: SampleScore, names: Mapping[str, str]) -> SampleScore:
+    values = {names.get(metric, metric): value for metric, value in sample.values.items()}
+    return replace(sample, values=values, repeats=tuple(_renamed(one, names) for one in sample.repeats))
+
+
+def known_values(task: Task, folder: RunFolder) -> tuple[str, Mapping[str, float]] | None:
+    """Return the name of a metric, and sample → its value; None if none is known.
+
+    Raises:
+        AisPromptError: they cannot be read.
+    """
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    found: tuple[str, Mapping[str, float]] | None = first_answer("known_values", folder.root, *names)
+    return found
+
+
+def score_by_known_values(task: Task, folder: RunFolder) -> list[Score]:
+    """Score a task by the step ``known_values``, such as labels, and write its results; no scores if nothing is known.
+
+    The answers with a value are a random sample of those that did not fail: the others count neither as right nor as
+    wrong, and the score says of how many answers it is.
+
+    Raises:
+        AisPromptError: predictions or values cannot be read, or the results cannot be written.
+    """
+    if (known := known_values(task, folder)) is None:
+        return []
+    metric, values = known
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    answered = sum(not one.failed for one in read_predictions(path, with_prompts=False))
+    found = [
+        one
+        for one in with_clusters(task.dataset, read_predictions(path, with_prompts=False))
+        if one.sample_id in values and not one.failed
+    ]
+    if not found:
+        return []
+    drawn = Stratum("", answered) if len(found) < answered else None
+    samples = [
+        SampleScore(
+            one.sample_id,
+            "scored",
+            one.prediction,
+            one.gold,
+            {metric: values[one.sample_id]},
+            cluster=one.cluster[1] if one.cluster else None,
+            stratum=one.stratum or drawn,
+        )
+        for one in found
+    ]
+    scores = [replace(score, failed_samples=0) for score in mean_scores((metric,), samples)]
+    _written(task, folder, scores, samples)
+    what = "[%s] %d of %d answers have a %s; the score is about these, and the others count neither as right nor wrong"
+    logger.log(NOTE, what, task.name, len(samples), answered, metric)
+    return scores
+
+
+def _control_finding(control: ControlSpec, score: Score, samples: Iterable[SampleScore]) -> tuple[str, bool]:
+    """Return what a control shows, and whether the data can be answered without what was spoiled.
+
+    Chance is the share of the most frequent gold: what an answer gets that is always the same.
 
     Args:
-        plan: what is to be scored or shown.
-        folder: of the run.
-        mode: ``eval`` needs answers, ``viz`` needs scores.
-
-    Raises:
-        ConfigError: there are none, or not enough answers for a ``pass@k`` (`ConfigFaults` if several).
+        control: how the questions were spoiled.
+        score: the main score.
+        samples: all of them.
     """
-    if mode == "viz":
-        check_scored(folder, plan.spec.tasks)
-        return
-    scored = [task for task in plan.spec.tasks if task.is_scored]
-    if scored and not any(folder.predictions(task.model.abbr, task.dataset.abbr).exists() for task in scored):
-        fix = f"ask the models first: give the run's command again with -r {folder.root.name}"
-        raise ConfigError("the run has no answers yet", where=str(folder.root), fix=fix)
-    check_answers(plan.tasks, folder)
+    from ais_prompt.metrics import low_end  # few questions are spoiled
 
-
-def check_answers(tasks: Sequence[Task], folder: RunFolder) -> None:
-    """Check that there are enough stored answers to each question for every ``pass@k``.
-
-    Tasks whose answers are missing or cannot be read are left to the scoring.
-
-    Raises:
-        ConfigError: there are not (`ConfigFaults` if in several datasets).
-    """
-    faults: dict[str, AisPromptError] = {}
-    for task in tasks:
-        if task.spec.dataset.eval.k:
-            try:
-                _check_first(task, folder)
-            except ConfigError as fault:
-                faults.setdefault(fault.where, fault)
-    raise_all(faults.values())
-
-
-def _check_first(task: Task, folder: RunFolder) -> None:
-    """Raise a `ConfigError` if the first question has too few answers; all questions have the same number."""
-    first = None
-    with suppress(AisPromptError):
-        path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-        first = None if task.dataset.has_turns else next(read_predictions(path, with_prompts=False), None)
-    if first is not None:
-        check_k(task.spec.dataset.eval, repeats_of(first))
+    how = f"control {control.type} ({listed(control.columns)})"
+    if control.type == "shuffle":
+        return (
+            f"{how}: the options have another order; `aisprompt compare` with the ordinary run shows what it does",
+            False,
+        )
+    answered = [sample for sample in samples if sample.status != "failed"]
+    if not answered or not score.is_mean or score.value is None:
+        return f"{how}: {score.metric} is no mean, so that chance is not known", False
+    chance = Counter(canonical(sample.gold) for sample in answered).most_common(1)[0][1] / len(answered)
+    low = low_end([(one.cluster or one.sample_id, one.values.get(score.metric, 0.0)) for one in answered], 0.95)
+    found = f"{how}: {score.metric} {percent(score.value)}; the most frequent gold alone gets {percent(chance)}"
+    if low is None or low <= chance:
+        return f"{found}: no answer without reading is shown", False
+    return f"{found}: with 95 % confidence {percent(low - chance)} or more are answered without reading", True

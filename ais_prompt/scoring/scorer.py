@@ -1,19 +1,35 @@
-"""Score one sample: find the answer, and compare it with the gold."""
+"""Score one answer: find it, and compare it with the gold or take the verdict of judges."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from itertools import chain, groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
-from ais_prompt.evaluators import AcceptsSilence, Evaluator, OwnEvaluator, unread_value
-from ais_prompt.parts import exception_line
+from ais_prompt.evaluators import (
+    AcceptsSilence,
+    AsksInParts,
+    Evaluator,
+    JudgeEvaluator,
+    OwnEvaluator,
+    PanelEvaluator,
+    ReadsTokens,
+    unread_value,
+)
+from ais_prompt.metrics import exact_mean
+from ais_prompt.parts import defined_at, exception_line
 from ais_prompt.plan import Postprocessor, read_answer
-from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
+from ais_prompt.types import REFUSAL, Extraction, JudgeVerdict, Prediction, SampleScore, Score, Status
+
+if TYPE_CHECKING:
+    from ais_prompt.judges import Replies
 
 CUT: Final = "cut at max_out_len"
 NO_TEXT: Final = "empty answer"
@@ -29,7 +45,33 @@ SAME: Final = "give the same number of answers to each question, null where ther
 FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
-class Scorer(Struct, frozen=True):
+class AnswerScorer(Struct, frozen=True):
+    """What the scorers of one answer have in common.
+
+    Attributes:
+        evaluator: has the metrics, and makes the scores of the dataset.
+    """
+
+    evaluator: Evaluator
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """Score one answer.
+
+        Raises:
+            GoldError, PartError: it cannot be scored.
+        """
+        raise NotImplementedError
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """Return the score of a sample that does not count in the value."""
+        return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """Return the scores of the dataset."""
+        return self.evaluator.aggregate(samples)
+
+
+class Scorer(AnswerScorer, frozen=True):
     """The parts that score one dataset.
 
     Attributes:
@@ -51,24 +93,30 @@ class Scorer(Struct, frozen=True):
             PartError: a postprocessor or an evaluator failed.
         """
         where = place_of(prediction)
-        gold = self._gold(prediction, where)
+        try:
+            gold = self.gold_of(prediction.gold)
+        except PartError:
+            raise
+        except AisPromptError as error:
+            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
+        except Exception as error:  # what one of ours makes of odd values
+            what = f"dataset_postprocessor raised {exception_line(error)}"
+            raise GoldError(what, where=where, fix=FIX) from error
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
-        if isinstance(prediction.prediction, list):
+        said = prediction.prediction
+        if isinstance(said, list):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         with scoring(where):
-            return self._compare(prediction, gold)
-
-    def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
-        """Find the answer, and compare it with the gold."""
-        said = prediction.prediction
-        text = self.text_of(said) if isinstance(said, str) else said
-        found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
-        # Evaluators and files get plain text; where it was read is kept beside it.
-        answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
-        if _is_nothing(answer) and not self._accepts_silence(prediction, gold):
-            return self._unread(prediction, gold)
-        values = dict(self.evaluator.score(composed(answer), composed(gold)))
+            # Find the answer.
+            text = self.text_of(said) if isinstance(said, str) else said
+            found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
+            # Evaluators and files get plain text; where it was read is kept beside it.
+            answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
+            if _is_nothing(answer) and not self._accepts_silence(prediction, gold):
+                return self._unread(prediction, gold)
+            # Compare it with the gold.
+            values = dict(self.evaluator.score(composed(answer), composed(gold)))
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
         reason = REFUSAL if prediction.refused else ""
@@ -79,24 +127,9 @@ class Scorer(Struct, frozen=True):
         whole = _is_nothing(prediction.prediction) and _why_unread(prediction) == NO_TEXT
         return whole and isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence(gold)
 
-    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """Return the score of a sample that does not count in the value."""
-        return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
-
-    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """Return the scores of the dataset."""
-        return self.evaluator.aggregate(samples)
-
-    def _gold(self, prediction: Prediction, where: str) -> Any:
-        try:
-            return self.gold_of(prediction.gold)
-        except PartError:
-            raise
-        except AisPromptError as error:
-            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
-        except Exception as error:  # what one of ours makes of odd values
-            what = f"dataset_postprocessor raised {exception_line(error)}"
-            raise GoldError(what, where=where, fix=FIX) from error
+    def without_comparison(self, metrics: tuple[str, ...] = ()) -> Scorer:
+        """Return what finds answer, gold and status only; values of unread answers have these metrics."""
+        return replace(self, evaluator=_NoComparison(metrics))
 
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Return the score of an answer in which nothing was found; a truncated one counts as truncated."""
@@ -161,3 +194,108 @@ def failure_kind(prediction: Prediction) -> str:
 
 def _is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, str) and not answer.strip())
+
+
+JudgementOf: TypeAlias = "Callable[[SampleScore, Prediction], Sequence[Replies]]"
+"""What judges said about an answer that was read; the sample's ``extracted`` and ``gold`` are what they are shown, and
+the prompt of a turn of a dialogue."""
+
+
+class JudgedScorer(AnswerScorer, frozen=True):
+    """Score an answer by a rule where that is conclusive, and by the verdict of a judge otherwise.
+
+    A sample without a verdict failed, which is not the model's fault; its reason begins with "judge".
+
+    Attributes:
+        evaluator: makes values of verdicts.
+        reader: finds answer and gold, and the status of a sample; it does not compare.
+        judgement_of: what the judges said; nothing before they are asked.
+    """
+
+    evaluator: JudgeEvaluator
+    reader: Scorer
+    judgement_of: JudgementOf
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """Score one sample.
+
+        Raises:
+            GoldError, PartError: as `Scorer.score`.
+        """
+        sample = self.reader.score(prediction)
+        if not sample.is_read:
+            return sample
+        with scoring(place_of(prediction)):
+            known = self.evaluator.without_judge(sample.extracted, sample.gold)
+            return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
+
+    def _complete(self, values: Mapping[str, float]) -> dict[str, float]:
+        for metric in self.evaluator.metrics:
+            if metric not in values:
+                where = defined_at(self.evaluator, "without_judge")
+                what = f"{type(self.evaluator).__name__} gives no {metric!r}"
+                raise PartError(what, where=where, fix="return a value for each of its metrics")
+        return dict(values)
+
+    def _judged(self, sample: SampleScore, prediction: Prediction) -> SampleScore:
+        from ais_prompt.judges import decide
+
+        replies = self.judgement_of(sample, prediction)
+        if not replies:
+            return _unjudged(sample, "judge not_judged")
+        orders = [tuple(map(self._verdict, one.said)) for one in replies]
+        votes = [self._vote(one, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
+        if len(votes) > 1 or votes[0].orders or isinstance(self.evaluator, AsksInParts):
+            sample = replace(sample, verdicts=tuple(votes))
+        panels = [list(panel) for _, panel in groupby(votes, attrgetter("rival"))]
+        decided = [values for panel in panels if (values := decide(self.evaluator, panel, sample.gold)) is not None]
+        if decided:
+            means = {metric: exact_mean([values[metric] for values in decided]) for metric in decided[0]}
+            return replace(sample, values=self._complete(means if len(decided) > 1 else decided[0]))
+        said = (reply for one in replies for reply in one.said)
+        silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
+        undecided: str = getattr(self.evaluator, "undecided", "judges undecided")
+        return _unjudged(sample, self._why_silent(silent[0]) if silent else undecided)
+
+    def _verdict(self, reply: Prediction) -> str | None:
+        if reply.failed:
+            return None
+        if self._reads_tokens:
+            assert isinstance(self.evaluator, ReadsTokens)
+            return self.evaluator.verdict_of_tokens(reply.prediction, reply.completions[-1].tokens)
+        return self.evaluator.verdict(reply.prediction)
+
+    @property
+    def _reads_tokens(self) -> bool:
+        return isinstance(self.evaluator, ReadsTokens) and self.evaluator.top_logprobs is not None
+
+    def _why_silent(self, reply: Prediction) -> str:
+        """Return why a reply has no verdict."""
+        if reply.failed:
+            return f"judge {failure_kind(reply)}"
+        if self._reads_tokens and not reply.completions[-1].tokens:
+            return "judge gave no log-probabilities"
+        return "judge cut at max_out_len" if reply.truncated else "judge without verdict"
+
+    def _vote(self, replies: Replies, verdicts: tuple[str | None, ...]) -> JudgeVerdict:
+        """Return what one judge said, from its verdict or its verdicts in both orders."""
+        if not isinstance(self.evaluator, PanelEvaluator):
+            return JudgeVerdict(replies.judge, verdicts[0])
+        orders = verdicts if self.evaluator.compares else ()
+        return JudgeVerdict(replies.judge, self.evaluator.vote(verdicts), orders, replies.rival)
+
+
+class _NoComparison(Struct, frozen=True):
+    """Stand-in for the evaluator of a scorer that only reads: the answer is compared elsewhere."""
+
+    metrics: tuple[str, ...]
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002
+        return {}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:  # noqa: ARG002
+        return []
+
+
+def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
+    return replace(sample, status="failed", values={}, reason=reason)

@@ -13,10 +13,9 @@ from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.parts import RunsPrograms
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped, runs_code
-from ais_prompt.scoring.known_values import known_values
-from ais_prompt.scoring.score import score_task, stored_scores
+from ais_prompt.scoring.score import known_values, score_task, stored_scores
 from ais_prompt.store import RunFolder
-from ais_prompt.types import Score, TaskSpec
+from ais_prompt.types import Score
 from ais_prompt.utils import digest, file_digest, part_types, program_digest
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,12 @@ def scoring_stamp(task: Task, folder: RunFolder, asked: int | None, stopped_of: 
     dataset, names = task.spec.dataset, (task.spec.model.abbr, task.spec.dataset.abbr)
     each = dataset.eval.by_evaluator
     is_known = not (any(one.judge for one in each) or dataset.eval.cluster or dataset.reader.control)
-    if not (is_known and task.spec.is_scored and _has_known_parts(task.spec)):
+    if not (is_known and task.spec.is_scored):
+        return ""
+    # All parts that scoring uses, and parts within them, must be ours and run no code of others.
+    scoring = (dataset.eval, dataset.infer.inferencer, task.spec.model.pred_postprocessor)
+    kinds = list(part_types(msgspec.to_builtins(scoring, enc_hook=str)))  # a function of the user is held by a text
+    if not all(is_of_program(kind) and not runs_code(str(kind).rpartition(".")[2]) for kind in kinds):
         return ""
     if any(isinstance(scoring.evaluator, RunsPrograms | BatchEvaluator) for scoring in task.dataset.scorings):
         return ""
@@ -77,10 +81,3 @@ def is_of_program(kind: Any) -> bool:
             with suppress(AisPromptError):
                 return is_shipped(registry.get(kind))
     return False
-
-
-def _has_known_parts(task: TaskSpec) -> bool:
-    """Return whether all parts that scoring uses, and parts within them, are ours and run no code of others."""
-    scoring = (task.dataset.eval, task.dataset.infer.inferencer, task.model.pred_postprocessor)
-    kinds = list(part_types(msgspec.to_builtins(scoring, enc_hook=str)))  # a function of the user is held by a text
-    return all(is_of_program(kind) and not runs_code(str(kind).rpartition(".")[2]) for kind in kinds)

@@ -1,7 +1,8 @@
-"""Score tasks in a process of its own (`ais_prompt.processes.Worker`), while the parent asks models.
+"""Score finished tasks in a worker process while other tasks are still asked.
 
-Calls and replies are the values below. The process runs `answer`; its parent has a `ScoringProcess`, and reads what
-comes back with `read_values`, since user-defined parts may have written it.
+The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when, and where: in a
+`ScoringProcess`, or in this process when nothing is asked any more. A `ScoreCall` goes to the process, which runs
+`answer`. `Scored` comes back, and is read with `read_values`, since user-defined parts may have written it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import io
 import logging
 import pickle
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 from msgspec import Struct
@@ -25,8 +28,9 @@ from ais_prompt.evaluators import JudgedBatchEvaluator
 from ais_prompt.plan import Task
 from ais_prompt.processes import Worker, WorkerDied, serve
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, PartRegistry
+from ais_prompt.scoring.answers import scorer_of
+from ais_prompt.scoring.batch_scorer import answers_of
 from ais_prompt.scoring.score import isolation_of
-from ais_prompt.scoring.scorers import answers_of, scorer_of
 from ais_prompt.scoring.unchanged import is_of_program, score_what_changed
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.terminal import ROOT, Advance, Facts, OnceFilter, shown_on
@@ -37,37 +41,275 @@ if TYPE_CHECKING:
     from ais_prompt.judges import Question, Replies
 
 logger = logging.getLogger(__name__)
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
+
+START_DELAY: Final = 1.0
+"""Seconds from the first finished task to the start of a worker: a short run does without one."""
+
+
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
+
+    Attributes:
+        task: which one.
+        asked, stopped_of, earlier: as for `score_what_changed`.
+    """
+
+    task: Task
+    asked: int | None
+    stopped_of: int | None
+    earlier: str = ""
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether judges have to be asked before it can be scored."""
+        return any(scoring.dataset.judges for scoring in self.task.scorings)
+
+
+class BackgroundScoring:
+    """Scores in a worker process while models are asked, and the rest afterwards.
+
+    Afterwards, tasks with shipped parts alone are scored in this process. User-defined parts may end the process that
+    they work in (``os._exit``, a fault in a C library), so their tasks are left to the worker. Only parts that a new
+    process does not find, such as a class of a notebook, are used in this process all the same.
+
+    Args:
+        folder: of the run.
+        config: of the run, resolved.
+        tasks: those that will be scored.
+        audits: as for `score_task`.
+    """
+
+    def __init__(
+        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], *, audits: bool = False
+    ) -> None:
+        self._folder = folder
+        self._audits = audits
+        self._risky = set[str]()  # a part that scores the task may end the process
+        for task in tasks:
+            with suppress(AisPromptError):  # reported when the task is scored
+                if has_own_parts(task.spec):
+                    self._risky.add(task.name)
+        # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker does not find
+        # its parts: `finish` scores the tasks that are left.
+        self._waiting: deque[AnsweredTask] = deque()
+        self._left: list[AnsweredTask] = []
+        self._scored: dict[str, Scored] = {}
+        self._now = ""  # the name of the task that is being scored
+        self._changed = threading.Condition()
+        self._over = threading.Event()  # nothing is asked any more
+        self._thread: threading.Thread | None = None
+        self._process = ScoringProcess(config)
+        self._reader = ScoringProcess(config)  # for judges: they must not wait until a task is scored
+        self._reading = threading.Lock()
+        if self._risky:
+            self._start_thread()
+
+    def submit(self, answered: AnsweredTask, *, is_last: bool) -> None:
+        """Score a task, from any thread.
+
+        Args:
+            answered: the task.
+            is_last: whether no other task is being asked, so that it may as well be scored here.
+        """
+        with self._changed:
+            self._waiting.append(answered)
+            if self._thread is None and not is_last:
+                self._start_thread()
+            self._changed.notify_all()
+
+    def answers_to_judge(self, task: Task) -> Sequence[Question]:
+        """Return what a judge is asked about the answers of a task, in any thread.
+
+        Raises:
+            AisPromptError: they cannot be read, or a part ended the process that read them.
+        """
+        if task.name in self._risky:
+            with self._reading:
+                found = self._reader.do(ScoreCall(task.spec, self._folder, for_judge=True))
+            if found.error is not None:
+                raise found.error
+            if not found.unresolved:
+                return found.questions
+            logger.info("[%s] its answers are read in this process: %s", task.name, found.unresolved)
+        return answers_to_judge(task, self._folder)
+
+    def doing(self) -> str:
+        """Return which task is being scored and how many wait, for progress displays; empty if there is none."""
+        with self._changed:
+            more = len(self._waiting)
+            return self._now + (f" · {more} more to score" if more and self._now else "")
+
+    def finish(self, score_here: Callable[[AnsweredTask], Scored]) -> dict[str, Scored]:
+        """Score what is left, when nothing is asked any more, and return what came of each task.
+
+        Args:
+            score_here: scores a task in this process.
+        """
+        with self._changed:
+            self._over.set()
+            self._changed.notify_all()
+        # The worker is still starting, and would be ready too late to help.
+        if not (self._process.ready or self._risky):
+            self._process.stop()
+        while answered := self._take(risky=False):
+            self._keep(answered, score_here(answered))
+        if self._thread is not None:
+            self._thread.join()
+        for left in [*self._left, *self._waiting]:
+            self._scored[left.task.name] = score_here(left)
+        return self._scored
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._changed:
+            self._over.set()
+            self._waiting.clear()
+            self._changed.notify_all()
+        self._process.stop()
+        self._reader.stop()
+
+    def _start_thread(self) -> None:
+        self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
+        self._thread.start()
+
+    def _take(self, *, risky: bool) -> AnsweredTask | None:
+        """Take the next task of one kind; None if none waits."""
+        with self._changed:
+            for answered in self._waiting:
+                if (answered.task.name in self._risky) is risky:
+                    self._waiting.remove(answered)
+                    self._now = answered.task.name
+                    return answered
+            return None
+
+    def _keep(self, answered: AnsweredTask, scored: Scored) -> None:
+        with self._changed:
+            self._now = ""
+            if scored.unresolved:
+                logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
+                self._left.append(answered)
+            else:
+                self._scored[answered.task.name] = scored
+
+    def _work(self) -> None:
+        """Hand tasks to a worker: all while models are asked, then those that may end a process."""
+        # Not started: a short run ends before a worker would pay.
+        if not self._risky and self._over.wait(START_DELAY):
+            return
+        if why := self._process.start():
+            if not self._over.is_set():
+                logger.info("tasks are scored after the asking: %s", why)
+            return
+        while True:
+            # Idle: wait for a task, or for the end of the asking.
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._over.is_set())
+            # After the asking, `finish` scores tasks with shipped parts in this process instead.
+            answered = self._take(risky=True) or (None if self._over.is_set() else self._take(risky=False))
+            if answered:
+                call = ScoreCall(
+                    answered.task.spec,
+                    self._folder,
+                    answered.asked,
+                    answered.stopped_of,
+                    answered.earlier,
+                    audits=self._audits,
+                )
+                found = self._process.do(call)
+                for level, name, text in found.log:
+                    logging.getLogger(name).log(level, "%s", text)
+                self._keep(answered, found)
+            # Over: no risky task waits, and none can come.
+            elif self._over.is_set():
+                return
+
+
 _STOPPED: Final = "the run is stopped"
 
 
+class ScoringProcess:
+    """A worker process that scores, for one thread at a time. Only `stop` may be called from another one.
+
+    Args:
+        config: of the run, resolved.
+
+    Attributes:
+        ready: whether the process runs and takes calls.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.ready = False
+        self._config = config
+        self._worker: Worker | None = None
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def start(self) -> str:
+        """Start the process, or another one after its end. Return why it cannot be used, or an empty text."""
+        try:
+            with self._lock:
+                if self._is_over:
+                    return _STOPPED
+                self._worker = Worker("ais_prompt.scoring.worker")
+            found: Scored | None = self._call(Surroundings.here(self._config))
+        except (OSError, WorkerDied) as error:
+            return str(error)
+        self.ready = found is None
+        return found.unresolved if found else ""
+
+    def do(self, call: ScoreCall) -> Scored:
+        """Score a task or read its answers there, and return what came of it.
+
+        A task that ended the process has an error: it is not tried in this process, which it would end as well.
+        """
+        if not self.ready and (why := self.start()):
+            return Scored(unresolved=why)
+        try:
+            found: Scored = self._call(replace(call, parts=parts_of(call.task)))
+        except WorkerDied as error:
+            self.ready = False
+            if self._is_over:  # the end of the process is no fault of the task
+                return Scored(unresolved=_STOPPED)
+            doing, part = ("read the answers of", "postprocessor") if call.for_judge else ("scored", "evaluator")
+            what = f"the process that {doing} this task ended: {error}"
+            return Scored(error=PartError(what, fix=f"fix the {part}, then `aisprompt score RUN`"))
+        except Exception as error:  # a part that is not found, or a value that cannot be sent
+            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        return found
+
+    def _call(self, value: Any) -> Any:
+        assert self._worker is not None  # it was started
+        return read_values(self._worker.call(pickle.dumps(value)))
+
+    def stop(self) -> None:
+        """End the process at once."""
+        with self._lock:
+            self._is_over = True
+            if self._worker is not None:
+                self._worker.stop()
+
+
 class ScoreCall(Struct, frozen=True):
-    """A task to be scored.
+    """A task to be scored, or to be read for a judge.
 
     Attributes:
         task, folder, asked, stopped_of, earlier, audits: as for `score_what_changed`.
         parts: where the caller finds the parts of its own, see `parts_of`; `ScoringProcess.do` puts them in.
+        for_judge: whether to return what a judge is asked, in place of scores.
     """
 
     task: TaskSpec
     folder: RunFolder
-    asked: int | None
-    stopped_of: int | None
+    asked: int | None = None
+    stopped_of: int | None = None
     earlier: str = ""
     parts: Sequence[str] = ()
     audits: bool = False
+    for_judge: bool = False
 
 
 class Scored(Struct, frozen=True):
@@ -80,6 +322,7 @@ class Scored(Struct, frozen=True):
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
+        questions: to a judge, in place of scores.
     """
 
     scores: Sequence[Score] = ()
@@ -88,20 +331,7 @@ class Scored(Struct, frozen=True):
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
-
-
-class ToJudgeCall(Struct, frozen=True):
-    """A task whose answers a judge is to rate; its attributes are those of `ScoreCall`."""
-
-    task: TaskSpec
-    folder: RunFolder
-    parts: Sequence[str] = ()
-
-
-class ToJudge(Struct, frozen=True):
-    """What a judge is asked about the answers of a task."""
-
-    answers: Sequence[Question]
+    questions: Sequence[Question] = ()
 
 
 def parts_of(task: TaskSpec) -> list[str]:
@@ -132,59 +362,29 @@ def has_own_parts(task: TaskSpec) -> bool:
     return not all(map(is_of_program, types))
 
 
-def is_risky(task: Task) -> bool:
-    """Return whether a part that scores a task may end the process; False if that cannot be known yet."""
-    try:
-        return has_own_parts(task.spec)
-    except AisPromptError:  # reported when the task is scored
-        return False
-
-
 def answer(message: bytes) -> bytes:
     """Answer one call: `Surroundings` first, then a task to score, or one whose answers are to be read."""
     return pickle.dumps(_answer(message))
 
 
-def _answer(message: bytes) -> Scored | ToJudge | None:
+def _answer(message: bytes) -> Scored | None:
     try:
-        call: Surroundings | ScoreCall | ToJudgeCall = pickle.loads(message)
-    except Exception as error:  # a value of a class that is not found here
-        return Scored(unresolved=f"{type(error).__name__}: {error}")
-    if isinstance(call, Surroundings):
-        try:
+        call: Surroundings | ScoreCall = pickle.loads(message)
+        if isinstance(call, Surroundings):
             call.enter()
+            return None
+        if parts_of(call.task) != call.parts:
+            raise RuntimeError("a part has changed in a new process")
+        task = Task.of(call.task)
+        for one in task.dataset.scorings:  # the parts that score
+            _ = (one.evaluator, one.answer_of, one.gold_of, one.has_turns)
+    except Exception as error:  # such as a value of a class that is not found here
+        return Scored(unresolved=f"{type(error).__name__}: {error}")
+    if call.for_judge:
+        try:
+            return Scored(questions=answers_to_judge(task, call.folder))
         except Exception as error:
-            return Scored(unresolved=f"{type(error).__name__}: {error}")
-        return None
-    return _to_judge(call) if isinstance(call, ToJudgeCall) else _score(call)
-
-
-def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
-    """Return a task with the parts that score it; raise an error if they are not those of the parent."""
-    if parts_of(spec) != parts:
-        raise RuntimeError("a part has changed in a new process")
-    task = Task.of(spec)
-    for one in task.dataset.scorings:
-        _ = (one.evaluator, one.answer_of, one.gold_of, one.has_turns)
-    return task
-
-
-def _to_judge(call: ToJudgeCall) -> Scored | ToJudge:
-    try:
-        task = _built(call.task, call.parts)
-    except Exception as error:
-        return Scored(unresolved=f"{type(error).__name__}: {error}")
-    try:
-        return ToJudge(answers_to_judge(task, call.folder))
-    except Exception as error:
-        return Scored(error=error_of(error))
-
-
-def _score(call: ScoreCall) -> Scored:
-    try:
-        task = _built(call.task, call.parts)
-    except Exception as error:
-        return Scored(unresolved=f"{type(error).__name__}: {error}")
+            return Scored(error=error_of(error))
     with _collected() as log, shown_on(_hidden):
         try:
             scores, stamp = score_what_changed(
@@ -225,70 +425,19 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
         ROOT.removeHandler(handler)
 
 
-class ScoringProcess:
-    """A worker process that scores, for one thread at a time. Only `stop` may be called from another one.
-
-    Args:
-        config: of the run, resolved.
-
-    Attributes:
-        ready: whether the process runs and takes calls.
-    """
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self.ready = False
-        self._config = config
-        self._worker: Worker | None = None
-        self._is_over = False
-        self._lock = threading.Lock()
-
-    def start(self) -> str:
-        """Start the process, or another one after its end. Return why it cannot be used, or an empty text."""
-        try:
-            with self._lock:
-                if self._is_over:
-                    return _STOPPED
-                self._worker = Worker("ais_prompt.scoring.worker")
-            found: Scored | None = self._call(Surroundings.here(self._config))
-        except (OSError, WorkerDied) as error:
-            return str(error)
-        self.ready = found is None
-        return found.unresolved if found else ""
-
-    def do(self, call: ScoreCall | ToJudgeCall) -> Scored | ToJudge:
-        """Score a task or read its answers there, and return what came of it.
-
-        A task that ended the process has an error: it is not tried in this process, which it would end as well.
-        """
-        if not self.ready and (why := self.start()):
-            return Scored(unresolved=why)
-        try:
-            found: Scored | ToJudge = self._call(replace(call, parts=parts_of(call.task)))
-        except WorkerDied as error:
-            self.ready = False
-            if self._is_over:  # the end of the process is no fault of the task
-                return Scored(unresolved=_STOPPED)
-            doing, part = _SUSPECTS[type(call)]
-            what = f"the process that {doing} this task ended: {error}"
-            return Scored(error=PartError(what, fix=f"fix the {part}, then `aisprompt score RUN`"))
-        except Exception as error:  # a part that is not found, or a value that cannot be sent
-            return Scored(unresolved=f"{type(error).__name__}: {error}")
-        return found
-
-    def _call(self, value: Any) -> Any:
-        assert self._worker is not None  # it was started
-        return read_values(self._worker.call(pickle.dumps(value)))
-
-    def stop(self) -> None:
-        """End the process at once."""
-        with self._lock:
-            self._is_over = True
-            if self._worker is not None:
-                self._worker.stop()
-
-
-_SUSPECTS: Final = {ScoreCall: ("scored", "evaluator"), ToJudgeCall: ("read the answers of", "postprocessor")}
-"""Kind of a call → what the process did, and the part that may have ended it."""
+_PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
+    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"OrderedDict", "Counter", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "pathlib": {"PosixPath", "PurePosixPath"},
+    "uuid": {"UUID"},
+}
+"""Module → its classes, and functions for them, that do nothing but hold values."""
+_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
+"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class _Values(pickle.Unpickler):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.thresholds import _f_quantile, threshold
+from ais_prompt.metrics.claims import _f_quantile, threshold
 from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")
