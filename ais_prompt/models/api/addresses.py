@@ -17,9 +17,15 @@ from pydantic import AfterValidator
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.server_words import server_words
-from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
-from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
-from ais_prompt.models.transport.network import check_address, public_address, without_login
+from ais_prompt.models.transport.base import Reply, Server, TransportSpec, read_client
+from ais_prompt.models.transport.credentials import (
+    DEFAULT_VARIABLE,
+    read_key,
+    request_headers,
+    resolve_address,
+    resolve_headers,
+)
+from ais_prompt.models.transport.network import check_address, check_environment, public_address, without_login
 from ais_prompt.processes import run_coroutine
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Failure

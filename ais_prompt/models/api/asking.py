@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from ais_prompt.models.api.outage import AWAY, OUTAGE_LIMIT_SECONDS, Outage
 from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.models.model_options import Limits, Retry
-from ais_prompt.models.transport import Transport
+from ais_prompt.models.transport.base import Transport
 from ais_prompt.types import Activity, Completion, Failure
 
 _TEMPORARY_KINDS: Final = {

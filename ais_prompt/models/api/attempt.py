@@ -27,7 +27,7 @@ from ais_prompt.models.api.server_words import (
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.models.model_options import Wire
-from ais_prompt.models.transport import Moments, Reply, Sink, Transport
+from ais_prompt.models.transport.base import Moments, Reply, Sink, Transport
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure, Prompt, Request, ServerFailure

@@ -1,13 +1,17 @@
 """The wire format of OpenAI-compatible servers: requests to JSON bodies, replies and streams to completions.
 
-Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in two functions only; that of Responses is
-in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
+Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in three functions only; that of Responses
+is in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
 Source: the API reference of OpenAI, "Chat Completions", "Completions" and "Streaming", as other servers follow it.
+
+Alternatives of generated tokens: chat completions take ``logprobs=true`` and ``top_logprobs=N``, and have a list
+``content`` of objects in ``logprobs`` of a choice; completions take ``logprobs=N`` and have lists ``tokens``,
+``token_logprobs`` and ``top_logprobs`` there. vLLM, SGLang and llama.cpp follow both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,12 +19,11 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.models.api.effort import chat_effort
+from ais_prompt.errors import PromptError
 from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.token_choices import chat_token_fields, tokens_of
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
-from ais_prompt.models.model_options import Wire
+from ais_prompt.models.api.wire import EFFORT, BadBody, embed_files, fields_of, is_effort_number, text_of, token_count
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Wire
 from ais_prompt.types import (
     ChatMessage,
     Completion,
@@ -40,6 +43,9 @@ STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_o
 MOST_STOPS: Final = 4
 """Stop texts that a request may have. Source: the API reference of OpenAI, ``stop``."""
 
+TOP_LOGPROBS: Final = "top_logprobs"
+"""Field of `Decoding.extra`: how many of the likeliest tokens are requested for each generated token."""
+
 
 class OpenAIEndpoint(Struct, frozen=True):
     """One of the two older endpoints of a server.
@@ -50,8 +56,8 @@ class OpenAIEndpoint(Struct, frozen=True):
         prompt_name: the field of the body that holds the prompt.
         prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
         choice_text: a choice of the reply → its text, and reasoning within it; raises `BadBody` if there is none.
-        stream_fields: further fields of a request whose answer is streamed.
         token_fields: `Decoding.extra` → the fields of the body, with those that ask for alternatives of tokens.
+        stream_fields: further fields of a request whose answer is streamed.
     """
 
     path: str
@@ -59,8 +65,8 @@ class OpenAIEndpoint(Struct, frozen=True):
     prompt_name: str
     prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
     choice_text: Callable[[Mapping[str, Any]], tuple[str, str]]
+    token_fields: Callable[[Mapping[str, Any]], dict[str, Any]]
     stream_fields: Mapping[str, Any] = STREAMED
-    token_fields: Callable[[Mapping[str, Any]], dict[str, Any]] = chat_token_fields
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
         """As `WireFormat.body`.
@@ -119,9 +125,67 @@ def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
     return content_of(message.get("content"))
 
 
+def chat_token_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for chat completions."""
+    return {**extra, "logprobs": True} if TOP_LOGPROBS in extra else dict(extra)
+
+
 CHAT: Final = OpenAIEndpoint(
-    "chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text
+    "chat/completions",
+    "Chat Completions (OpenAIChatModel)",
+    "messages",
+    chat_messages,
+    _chat_text,
+    chat_token_fields,
 )
+
+
+def _only_text(prompt: Prompt) -> str:
+    if not isinstance(prompt, str):
+        raise PromptError("OpenAICompletionModel takes text, not messages", fix="use OpenAIChatModel for messages")
+    return prompt
+
+
+def _plain_text(choice: Mapping[str, Any]) -> tuple[str, str]:
+    if not isinstance(choice.get("text"), str):
+        raise BadBody("the choice has no text")
+    return choice["text"], ""
+
+
+def completion_token_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for completions."""
+    found = dict(extra)
+    number = found.pop(TOP_LOGPROBS, None)
+    return found if number is None else {**found, "logprobs": number}
+
+
+COMPLETIONS: Final = OpenAIEndpoint(
+    "completions",
+    "Completions (OpenAICompletionModel)",
+    "prompt",
+    _only_text,
+    _plain_text,
+    completion_token_fields,
+)
+
+
+def chat_effort(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for chat completions.
+
+    A level is sent as it is. Source: the API reference of OpenAI, "Chat Completions", ``reasoning_effort``, which vLLM
+    and SGLang have too (https://docs.vllm.ai, "OpenAI-Compatible Server"; https://docs.sglang.ai, "OpenAI APIs").
+
+    A number of tokens goes to the chat template of a server such as vLLM or SGLang: ``enable_thinking`` of Qwen3
+    (https://qwen.readthedocs.io, "vLLM", "Thinking & Non-Thinking Modes") and ``thinking_budget`` of Seed-OSS
+    (https://huggingface.co/ByteDance-Seed/Seed-OSS-36B-Instruct, "Thinking Budget"). A template that knows neither
+    ignores them; OpenAI itself refuses the field.
+    """
+    found = dict(extra)
+    if not is_effort_number(found.get(EFFORT)):
+        return found
+    tokens = found.pop(EFFORT)
+    variables = {"enable_thinking": tokens > 0, **({"thinking_budget": tokens} if tokens > 0 else {})}
+    return {**found, TEMPLATE_VARIABLES: {**variables, **(found.get(TEMPLATE_VARIABLES) or {})}}
 
 
 def completion_of(
@@ -223,6 +287,44 @@ def usage_of(usage: Any, asked: str = "prompt", answered: str = "completion") ->
         cached_tokens=token_count(prompt.get("cached_tokens")),
         cache_write_tokens=token_count(prompt.get("cache_write_tokens")),
     )
+
+
+def tokens_of(logprobs: Any) -> tuple[GeneratedToken, ...]:
+    """Return the tokens in ``logprobs`` of a choice; none if it is in neither form, or has no alternatives."""
+    if not (found := fields_of(logprobs)):
+        return ()
+    content = found.get("content")
+    tokens = tuple(_of_chat(content) if isinstance(content, list) else _of_completion(found))
+    return tokens if any(token.alternatives for token in tokens) else ()
+
+
+def _of_chat(content: list[Any]) -> Iterator[GeneratedToken]:
+    for one in map(fields_of, content):
+        if isinstance(one.get("token"), str) and _is_log_prob(one.get("logprob")):
+            top = one.get(TOP_LOGPROBS)
+            others = [fields_of(other) for other in top] if isinstance(top, list) else []
+            yield GeneratedToken(
+                one["token"],
+                float(one["logprob"]),
+                {
+                    other["token"]: float(other["logprob"])
+                    for other in others
+                    if isinstance(other.get("token"), str) and _is_log_prob(other.get("logprob"))
+                },
+            )
+
+
+def _of_completion(found: Mapping[str, Any]) -> Iterator[GeneratedToken]:
+    lists = [found.get(name) for name in ("tokens", "token_logprobs", TOP_LOGPROBS)]
+    tokens, values, tops = (one if isinstance(one, list) else [] for one in lists)
+    for token, value, top in zip(tokens, values, tops, strict=False):
+        if isinstance(token, str) and _is_log_prob(value):
+            others = {text: float(one) for text, one in fields_of(top).items() if _is_log_prob(one)}
+            yield GeneratedToken(token, float(value), others)
+
+
+def _is_log_prob(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class ChatStream(StreamReader):

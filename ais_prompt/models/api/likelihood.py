@@ -28,7 +28,7 @@ from ais_prompt.models.api.server_words import read_retry_after
 from ais_prompt.models.likelihood_completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.model_options import MaxTokensField
 from ais_prompt.models.tokenizer import estimate_tokens
-from ais_prompt.models.transport import Reply, Transport
+from ais_prompt.models.transport.base import Reply, Transport
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")

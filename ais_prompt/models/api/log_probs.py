@@ -23,8 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint, first_choice
-from ais_prompt.models.api.completions import COMPLETIONS
+from ais_prompt.models.api.chat import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
 from ais_prompt.models.api.server_words import http_failure
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.models.likelihood_completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes

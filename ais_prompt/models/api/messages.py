@@ -19,11 +19,19 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
-from ais_prompt.models.api.effort import message_effort
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, read_json, text_of, token_count
+from ais_prompt.models.api.wire import (
+    EFFORT,
+    BadBody,
+    embed_files,
+    fields_of,
+    is_effort_number,
+    read_json,
+    text_of,
+    token_count,
+)
 from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
@@ -31,6 +39,8 @@ from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request,
 from ais_prompt.utils import CALL, RESULT, arguments_of, parts_of
 
 _ROLES: Final = {"system", "user", "assistant"}
+_BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 2048, "high": 4096}
+_LEAST_BUDGET: Final = 1024
 _DATA_URL: Final = re.compile(r"data:([^;,]*);base64,(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -110,6 +120,38 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
 def _sender(message: ChatMessage) -> str:
     """Return who sends a message: results of tools come from the user."""
     return "user" if parts_of(message, RESULT) else message.role
+
+
+def message_effort(extra: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Return the fields of a body for the Messages API.
+
+    The API has a budget of tokens, at least 1,024 and less than ``max_tokens``, which counts thoughts too. Source: the
+    documentation of Anthropic, "Extended thinking", ``thinking.budget_tokens``. Levels are the budgets that LiteLLM
+    gives them (https://docs.litellm.ai, "Anthropic", "reasoning_effort"): 1,024, 2,048 and 4,096.
+
+    Args:
+        extra: the fields of the config; its own ``thinking`` comes first.
+        max_tokens: of the request.
+
+    Raises:
+        PromptError: the level is not known, or the budget is outside of these limits.
+    """
+    found = dict(extra)
+    if (effort := found.pop(EFFORT, None)) is None or "thinking" in found:
+        return found
+    if effort == "none" or (is_effort_number(effort) and effort == 0):
+        return {**found, "thinking": {"type": "disabled"}}
+    budget = effort if is_effort_number(effort) else _BUDGETS.get(effort)
+    if budget is None:
+        fix = f"write one of {', '.join(_BUDGETS)}, none, or a number of tokens"
+        raise PromptError(f"the Messages API has no budget for {EFFORT}={effort!r}", fix=fix)
+    if budget < _LEAST_BUDGET:
+        what = f"the Messages API takes no budget of {budget} tokens for thoughts"
+        raise PromptError(what, fix=f"give at least {_LEAST_BUDGET}, or 0 for no thoughts")
+    if budget >= max_tokens:
+        what = f"thoughts may take {budget} tokens, and thoughts and answer together {max_tokens}"
+        raise PromptError(what, fix=f"set max_out_len above {budget}")
+    return {**found, "thinking": {"type": "enabled", "budget_tokens": budget}}
 
 
 def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,17 +40,7 @@ from ais_prompt.models.model_options import (
 from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
-from ais_prompt.models.transport import (
-    ClientOption,
-    Moments,
-    Server,
-    WatchedTransport,
-    allow_connections,
-    check_environment,
-    forget_connections,
-    read_client,
-    request_headers,
-)
+from ais_prompt.models.transport.base import ClientOption, Moments, Server, WatchedTransport, read_client
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
     VariableName,
@@ -58,11 +48,19 @@ from ais_prompt.models.transport.credentials import (
     check_variable_name,
     key_words,
     read_key,
+    request_headers,
     resolve_address,
     resolve_fields,
     resolve_headers,
 )
-from ais_prompt.models.transport.network import check_address, public_address, without_login
+from ais_prompt.models.transport.network import (
+    allow_connections,
+    check_address,
+    check_environment,
+    forget_connections,
+    public_address,
+    without_login,
+)
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
 if TYPE_CHECKING:

@@ -9,13 +9,11 @@ from urllib.parse import urlsplit
 
 from ais_prompt.models.api.asking import Replica
 from ais_prompt.models.api.attempt import opened
-from ais_prompt.models.api.chat import CHAT, MOST_STOPS, OpenAIEndpoint
-from ais_prompt.models.api.completions import COMPLETIONS
+from ais_prompt.models.api.chat import CHAT, COMPLETIONS, MOST_STOPS, TOP_LOGPROBS, OpenAIEndpoint
 from ais_prompt.models.api.likelihood import LikelihoodClient
 from ais_prompt.models.api.log_probs import ways_of
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.responses import RESPONSES
-from ais_prompt.models.api.token_choices import TOP_LOGPROBS
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.registry import MODELS

@@ -14,10 +14,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import chat_messages, usage_of
-from ais_prompt.models.api.effort import response_effort
 from ais_prompt.models.api.server_words import ended, reported_failure
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of
+from ais_prompt.models.api.wire import EFFORT, BadBody, embed_files, fields_of, is_effort_number, text_of
 from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
@@ -147,6 +146,24 @@ def _items(message: ChatMessage) -> list[dict[str, Any]]:
     said = [_message(message.role, text)] if text else []
     named = [{"call_id": one["id"], "name": one["name"], "arguments": one["arguments"]} for one in calls]
     return [*said, *({"type": "function_call", **one} for one in named)]
+
+
+def response_effort(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for the Responses API.
+
+    Source: the API reference of OpenAI, "Responses", ``reasoning.effort``.
+
+    Raises:
+        PromptError: the effort is a number of tokens, for which the API has no field.
+    """
+    found = dict(extra)
+    if (effort := found.pop(EFFORT, None)) is None:
+        return found
+    if is_effort_number(effort) and effort > 0:
+        what = f"the Responses API has no budget of {effort} tokens for thoughts"
+        raise PromptError(what, fix=f"write {EFFORT}='low', 'medium' or 'high'")
+    level = "none" if is_effort_number(effort) else effort
+    return {**found, "reasoning": {"effort": level, **found.get("reasoning", {})}}
 
 
 def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,12 @@ class BadBody(ValueError):
 
 _MOST_TOKENS: Final = 2**53
 """A larger number is not a count of tokens."""
+EFFORT: Final = "reasoning_effort"
+"""One name of the effort of thinking for all APIs: ``generation_kwargs=dict(reasoning_effort=...)``.
+
+It is a level (``low``, ``medium``, ``high``, or another that the API knows; ``none`` for no thinking), or a number of
+tokens for the thoughts; 0 is none. What an API has no word for is refused where it is sent.
+"""
 
 
 def read_json(body: bytes) -> Any:
@@ -50,6 +56,11 @@ def fields_of(value: Any) -> dict[str, Any]:
 def text_of(value: Any) -> str:
     """Return a part of a reply that should be a text; empty if it is something else."""
     return value if isinstance(value, str) else ""
+
+
+def is_effort_number(effort: Any) -> bool:
+    """Return whether an effort of thinking is a number of tokens, and not a level."""
+    return isinstance(effort, int) and not isinstance(effort, bool)
 
 
 def embed_files(prompt: Prompt) -> Prompt:

@@ -35,7 +35,7 @@ class Reuse:
 
     Args:
         network: a causal language model of transformers whose caches can be cut and joined; see
-            `ais_prompt.models.huggingface.abilities`.
+            `ais_prompt.models.huggingface.generation`.
         limit: most tokens that are kept.
     """
 

@@ -30,7 +30,7 @@ from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.gpus import gpu_variable
 from ais_prompt.models.server.server_options import HOST, ServerToStart
-from ais_prompt.models.transport import Reply, Server, read_client
+from ais_prompt.models.transport.base import Reply, Server, read_client
 from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import replacing
