@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.server_words import server_words
+from ais_prompt.models.api.server_words import ENDPOINTS, server_words
 from ais_prompt.models.transport.base import Reply, Server, TransportSpec, read_client
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
@@ -32,7 +32,7 @@ from ais_prompt.types import Failure
 from ais_prompt.utils import advice, listed, parse_text
 
 TIMEOUT_SECONDS: Final = 30.0
-ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
+_ENDS: Final = tuple(f"/{path}" for path in (*ENDPOINTS, "models"))
 """Ends of the addresses of requests, which people copy together with the base."""
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
@@ -131,7 +131,7 @@ def completed_address(url: str) -> str:
             "this is not the http(s) address of a server", where=public_address(url), fix=error.fix
         ) from error
     parts = urlsplit(whole)
-    path = next((parts.path[: -len(end)] for end in ENDPOINTS if parts.path.endswith(end)), parts.path)
+    path = next((parts.path[: -len(end)] for end in _ENDS if parts.path.endswith(end)), parts.path)
     if path.strip("/") and path == parts.path:
         return whole
     return urlunsplit(parts._replace(path=path if path.strip("/") else "/v1"))

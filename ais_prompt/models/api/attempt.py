@@ -79,13 +79,11 @@ class ApiClient:
         moments.take = None if reader is None else reader.feed
 
         async def once(transport: Transport) -> Attempt:
-            if reader is not None:
-                return self._attempt(
-                    await self.post(transport, {**body, **self._endpoint.stream_fields}, moments), reader
-                )
-            reply = await self.post(transport, body, moments)
-            whole = replace(reply, body=reply.body or bytes(moments.body)) if isinstance(reply, Reply) else reply
-            return self._attempt(whole, None)
+            fields = {} if reader is None else self._endpoint.stream_fields
+            reply = await self.post(transport, {**body, **fields}, moments)
+            if reader is None and isinstance(reply, Reply):
+                reply = replace(reply, body=reply.body or bytes(moments.body))
+            return self._attempt(reply, reader)
 
         return await self.dispatcher.ask_once(once), reader
 
@@ -103,13 +101,13 @@ class ApiClient:
             return Failure("connection", error.what, where=error.where)
         except Exception as error:  # our own transports can raise what their libraries raise
             return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
-        if isinstance(reply, Reply) and 300 <= reply.status < 400:
+        if isinstance(reply, Failure) or 200 <= reply.status < 300 or reply.status >= 400:
+            return reply
+        words = "the server switches to another protocol"
+        if reply.status >= 300:
             target = public_address(reply.location or "") or "another address"
             words = f"the server redirects to {target}; base_url must lead there"
-            return _of_reply(Failure(f"http_{reply.status}", words), reply)
-        if isinstance(reply, Reply) and reply.status < 200:
-            return _of_reply(Failure(f"http_{reply.status}", "the server switches to another protocol"), reply)
-        return reply
+        return _of_reply(Failure(f"http_{reply.status}", words), reply)
 
     def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
         """Redact and cut the message of a failure, and add the address that replied, with a hint."""
@@ -117,7 +115,14 @@ class ApiClient:
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
         found = replace(failure, message=words)
         if reply is not None:
-            found = _of_reply(found, reply, self._hint(failure.kind, words, reply))
+            hint = ""
+            if reply.status in (404, 405):
+                hint = address_hint(reply.url, self._endpoint.path, self._endpoint.title)
+            elif reply.status in (401, 403) and self._login:
+                hint = self._login
+            elif failure.kind in ("http_400", "http_422", "too_long"):
+                hint = option_hint(words)
+            found = _of_reply(found, reply, hint)
         elif isinstance(failure, ServerFailure):  # of a connection: the transport has added the address
             found = replace(found, words=SECRETS.hide_in_message(failure.words))
         if isinstance(found, ServerFailure):
@@ -144,14 +149,6 @@ class ApiClient:
         if completion.failure is not None:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after, reply.date))
-
-    def _hint(self, kind: str, words: str, reply: Reply) -> str:
-        """Return what may be wrong: the address, the key, or an option; empty if nothing is known."""
-        if reply.status in (404, 405):
-            return address_hint(reply.url, self._endpoint.path, self._endpoint.title)
-        if reply.status in (401, 403) and self._login:
-            return self._login
-        return option_hint(words) if kind in ("http_400", "http_422", "too_long") else ""
 
 
 def _of_reply(failure: Failure, reply: Reply, hint: str = "") -> Failure:

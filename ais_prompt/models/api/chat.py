@@ -22,10 +22,18 @@ from msgspec.structs import replace
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import EFFORT, BadBody, embed_files, fields_of, is_effort_number, text_of, token_count
+from ais_prompt.models.api.wire import (
+    EFFORT,
+    BadBody,
+    as_messages,
+    embed_files,
+    fields_of,
+    is_effort_number,
+    text_of,
+    token_count,
+)
 from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Wire
 from ais_prompt.types import (
-    ChatMessage,
     Completion,
     Decoding,
     Failure,
@@ -115,7 +123,7 @@ class OpenAIEndpoint(Struct, frozen=True):
 
 def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
     """Return a prompt as messages in OpenAI form; a text becomes a message of the user."""
-    return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
+    return list(map(openai_json, as_messages(prompt)))
 
 
 def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:

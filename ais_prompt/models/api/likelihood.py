@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.api.asking import Attempt, Once
+from ais_prompt.models.api.asking import Attempt
+from ais_prompt.models.api.attempt import ApiClient
 from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint
 from ais_prompt.models.api.log_probs import (
     EMPTY,
@@ -28,15 +29,10 @@ from ais_prompt.models.api.server_words import read_retry_after
 from ais_prompt.models.likelihood_completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.model_options import MaxTokensField
 from ais_prompt.models.tokenizer import estimate_tokens
-from ais_prompt.models.transport.base import Reply, Transport
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
+from ais_prompt.models.transport.base import Transport
+from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")
-Post: TypeAlias = Callable[[Transport, Mapping[str, Any]], Awaitable[Reply | Failure]]
-"""Post a body once."""
-Send: TypeAlias = Callable[[Once, float, str], Awaitable[Completion]]
-"""Make attempts, see `ais_prompt.models.api.asking.Dispatcher.ask`."""
-
 PROBE: Final = "One and two are three."
 """A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""
 
@@ -50,33 +46,27 @@ class LikelihoodClient:
     """Requests log-likelihoods of texts and messages. It belongs to the event loop in which it is made.
 
     Args:
+        client: posts the bodies.
         endpoint: the endpoint of the server.
         model: name of the model.
         max_tokens_field: the body's field for the number of tokens to generate.
         ways: the ways that the server may support, in the order in which they are tried.
-        post: posts a body once.
-        shown: redacts a failure, which may quote the server.
-        send: makes attempts at a request until one has an answer, or until a retry makes no sense.
     """
 
     def __init__(
         self,
+        client: ApiClient,
         endpoint: OpenAIEndpoint,
         model: str,
         max_tokens_field: MaxTokensField,
         ways: Sequence[LogProbsFormat],
-        post: Post,
-        shown: Callable[[Failure, Reply | None], Failure],
-        send: Send,
     ) -> None:
+        self._client = client
         self._endpoint = endpoint
         # One token is generated because many servers refuse to generate none; greedily, because some apply the
         # temperature to the prompt as well.
         self._fields = {"model": model, max_tokens_field: 1, "temperature": 0.0}
         self._ways = ways
-        self._post = post
-        self._shown = shown
-        self._send = send
         self._way: LogProbsFormat | None = None
         self._finding = asyncio.Lock()
         self._alone: dict[str, TokenLogProbs] = {}
@@ -135,7 +125,12 @@ class LikelihoodClient:
 
     async def _likelihood_of(self, asking: _Asking, prompt: Prompt, query: LikelihoodQuery) -> Completion:
         if not isinstance(prompt, str):
-            return await self._messages(asking, prompt, query)
+            contents = [message.content for message in prompt]
+            if not all(isinstance(content, str) for content in contents):
+                return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
+            probs = await self._log_probs(asking, prompt, opens_answer=bool(query.opens_answer))
+            # The server puts text around the messages, which only its tokens tell.
+            return whole("".join(map(str, contents)) if probs.text is None else probs.text, probs)
         if query.choices:
             return await self._choices(asking, prompt, query.choices)
         if query.continuation is None:
@@ -144,14 +139,6 @@ class LikelihoodClient:
             return NO_TOKENS
         before = await self._before(asking, prompt)
         return continued(query.continuation, before, await self._log_probs(asking, prompt + query.continuation))
-
-    async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...], query: LikelihoodQuery) -> Completion:
-        contents = [message.content for message in prompt]
-        if not all(isinstance(content, str) for content in contents):
-            return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
-        probs = await self._log_probs(asking, prompt, opens_answer=bool(query.opens_answer))
-        # The server puts text around the messages, which only its tokens tell.
-        return whole("".join(map(str, contents)) if probs.text is None else probs.text, probs)
 
     async def _choices(self, asking: _Asking, prompt: str, choices: Sequence[str]) -> Completion:
         """Ask for all choices in one request if they are among the likeliest next tokens, else for each alone."""
@@ -190,18 +177,17 @@ class LikelihoodClient:
         found: list[T] = []
 
         async def once(transport: Transport) -> Attempt:
-            reply = await self._post(transport, body)
-            outcome = reply if isinstance(reply, Failure) else read(reply.status, reply.body)
-            if not isinstance(outcome, Failure):
-                found.append(outcome)
-                return Attempt(Completion())
+            reply = await self._client.post(transport, body)
             if isinstance(reply, Failure):
-                return Attempt(Completion(failure=self._shown(reply, None)))
-            return Attempt(
-                Completion(failure=self._shown(outcome, reply)), read_retry_after(reply.retry_after, reply.date)
-            )
+                return Attempt(Completion(failure=self._client.shown(reply)))
+            outcome = read(reply.status, reply.body)
+            if isinstance(outcome, Failure):
+                failure = self._client.shown(outcome, reply)
+                return Attempt(Completion(failure=failure), read_retry_after(reply.retry_after, reply.date))
+            found.append(outcome)
+            return Attempt(Completion())
 
-        completion = await self._send(once, estimate_tokens(prompt), asking.conversation)
+        completion = await self._client.dispatcher.ask(once, estimate_tokens(prompt), asking.conversation)
         asking.repeats += completion.attempts - 1
         asking.replica = completion.replica
         if completion.failure is not None:

@@ -25,6 +25,7 @@ from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import (
     EFFORT,
     BadBody,
+    as_messages,
     embed_files,
     fields_of,
     is_effort_number,
@@ -32,7 +33,7 @@ from ais_prompt.models.api.wire import (
     text_of,
     token_count,
 )
-from ais_prompt.models.flat_options import SamplingOption
+from ais_prompt.models.flat_options import SamplingOption, read_option
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, ToolCall, Usage, prompt_to_json
@@ -58,7 +59,7 @@ class Messages(Struct, frozen=True):
     @property
     def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
         """As `WireFormat.prompt_value`."""
-        return lambda prompt: prompt_to_json(_as_messages(prompt))
+        return lambda prompt: prompt_to_json(as_messages(prompt))
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:  # noqa: ARG002
         """As `WireFormat.body`.
@@ -92,17 +93,13 @@ class Messages(Struct, frozen=True):
 MESSAGES: Final = Messages()
 
 
-def _as_messages(prompt: Prompt) -> tuple[ChatMessage, ...]:
-    return (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt
-
-
 def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
     """Return the fields ``system`` and ``messages``.
 
     System messages at the beginning become ``system``; later ones stay, which newer models accept. Messages of one role
     in a row become one message, since roles must alternate.
     """
-    messages = _as_messages(prompt)
+    messages = as_messages(prompt)
     if unknown := [message.role for message in messages if _sender(message) not in _ROLES]:
         fix = "use system, user and assistant only"
         raise PromptError(f"the Messages API has no role {unknown[0]!r}", fix=fix)
@@ -227,12 +224,8 @@ class AnthropicModel(ApiModel):
         return tuple(map(_with_version, super()._addresses(base_url)))
 
     def _read_sampling(self, sampling: SamplingOption, flat: Mapping[str, Any]) -> Sampling:
-        if sampling is None:
-            options = flat.get("generation_kwargs") or {}
-            return super()._read_sampling(None, {**flat, "generation_kwargs": {"temperature": None, **options}})
-        return super()._read_sampling(
-            {"temperature": None, **sampling} if isinstance(sampling, Mapping) else sampling, flat
-        )
+        given = {"temperature": None, **sampling} if isinstance(sampling, Mapping) else sampling
+        return read_option("sampling", Sampling, given, flat, temperature=None)
 
     def _check_options(self) -> None:
         super()._check_options()

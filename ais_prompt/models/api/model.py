@@ -37,7 +37,7 @@ from ais_prompt.models.model_options import (
     first_stop,
     join_stops,
 )
-from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
+from ais_prompt.models.server.server_options import HOST, ServerOption, read_server
 from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport.base import ClientOption, Moments, Server, WatchedTransport, read_client
@@ -336,13 +336,21 @@ class ApiModel:
         return self.finish(completion, request)
 
     async def start(self) -> None:
-        """Start the server of this model, if a run starts it and it does not run yet.
+        """Start the server of this model, if a run starts it and it does not run yet; later requests wait for that.
 
         Raises:
             ModelError: it cannot be started.
         """
-        if self.server is not None and self._client is None:
-            await self._start(self.server)
+        if self.server is None or self._client is not None:
+            return
+        async with opened(self._starting):
+            if self._client is None and self._shared is not None:
+                await self._shared.wait()
+                self._connect([self._replica(address) for address in self._shared.addresses])
+                self._following = asyncio.create_task(self._shared.follow(self._change_servers))
+            elif self._client is None:
+                instances = await opened(self._servers).use(self.server, self._server_name)
+                self._connect([self._replica(instance.base_url, instance) for instance in instances])
 
     async def complete_once(self, request: Request, moments: Moments) -> tuple[Completion, StreamReader | None]:
         """Answer one request in one attempt, past all limits and without retries; `start` was called before.
@@ -464,17 +472,6 @@ class ApiModel:
             ConfigError: names the option.
         """
         check_options(type(self).__name__, self.wire, self.sampling, self.wire_options, has_seed=self.has_seed)
-
-    async def _start(self, server: ServerToStart) -> None:
-        """Start the server before the first request; the others wait for that."""
-        async with opened(self._starting):
-            if self._client is None and self._shared is not None:
-                await self._shared.wait()
-                self._connect([self._replica(address) for address in self._shared.addresses])
-                self._following = asyncio.create_task(self._shared.follow(self._change_servers))
-            elif self._client is None:
-                instances = await opened(self._servers).use(server, self._server_name)
-                self._connect([self._replica(instance.base_url, instance) for instance in instances])
 
     def _change_servers(self) -> None:
         """Ask the shared servers that are announced now."""

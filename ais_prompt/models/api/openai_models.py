@@ -57,9 +57,8 @@ class OpenAIModel(ApiModel):
 
     def _connect(self, replicas: Sequence[Replica]) -> None:
         super()._connect(replicas)
-        client, field = opened(self._client), self.wire.max_tokens_field
         self._likelihoods = LikelihoodClient(
-            self.endpoint, self.model, field, self._ways, client.post, client.shown, client.dispatcher.ask
+            opened(self._client), self.endpoint, self.model, self.wire.max_tokens_field, self._ways
         )
 
     async def _log_likelihood(self, request: Request, query: LikelihoodQuery) -> Completion:

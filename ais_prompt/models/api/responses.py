@@ -16,7 +16,7 @@ from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import chat_messages, usage_of
 from ais_prompt.models.api.server_words import ended, reported_failure
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import EFFORT, BadBody, embed_files, fields_of, is_effort_number, text_of
+from ais_prompt.models.api.wire import EFFORT, BadBody, as_messages, embed_files, fields_of, is_effort_number, text_of
 from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
@@ -130,9 +130,7 @@ def response_input(prompt: Prompt) -> list[dict[str, Any]]:
         PromptError: a message has a role or a part that the endpoint does not have.
         DataError: a local file cannot be read.
     """
-    messages = (ChatMessage("user", prompt),) if isinstance(prompt, str) else embed_files(prompt)
-    assert not isinstance(messages, str)
-    return [item for message in messages for item in _items(message)]
+    return [item for message in as_messages(embed_files(prompt)) for item in _items(message)]
 
 
 def _items(message: ChatMessage) -> list[dict[str, Any]]:
@@ -170,16 +168,13 @@ def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return further fields with tools and their choice in the form of the API, which has no ``function`` in them."""
     found = dict(extra)
     if "tools" in extra:
-        found["tools"] = [_tool(tool) for tool in extra["tools"]]
+        # The server would be strict by default, and refuse schemas with optional parameters then.
+        default = {"type": "function", "parameters": None, "strict": False}
+        found["tools"] = [{**default, **tool["function"]} if "function" in tool else tool for tool in extra["tools"]]
     choice = extra.get("tool_choice")
     if isinstance(choice, Mapping) and "function" in choice:
         found["tool_choice"] = {"type": "function", **choice["function"]}
     return found
-
-
-def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool; the server would be strict by default, and refuse schemas with optional parameters then."""
-    return {"type": "function", "parameters": None, "strict": False, **tool["function"]} if "function" in tool else tool
 
 
 def _item(message: ChatMessage) -> dict[str, Any]:

@@ -314,9 +314,8 @@ def option_hint(error: str) -> str:
             return "set another max_out_len"
         other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
         return f"set max_tokens_field={other!r}"
-    return next((advice for field, advice in _OPTIONS.items() if re.search(_named(field), error)), "")
-
-
-def _named(field: str) -> str:
-    """Return the pattern of a field in quotes, in a path, or as the subject of a sentence; "stop" is a word as well."""
-    return rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b"""
+    for field, advice in _OPTIONS.items():
+        # In quotes, in a path, or as the subject of a sentence: "stop" is a word as well.
+        if re.search(rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b""", error):
+            return advice
+    return ""
