@@ -89,14 +89,11 @@ def is_at_hand(path: str) -> bool:
     Args:
         path: as in `load_tokenizer`.
     """
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
     from ais_prompt.models.huggingface.library import local_path
 
     try:
-        return local_path(path) is not None or isinstance(try_to_load_from_cache(path, "tokenizer_config.json"), str)
-    except (ModelError, HFValidationError):  # a path that names nothing
+        return (local_path(path) or _cached_folder(path)) is not None
+    except ModelError:  # a path that names nothing
         return False
 
 

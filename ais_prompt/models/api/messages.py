@@ -82,8 +82,31 @@ class Messages(Struct, frozen=True):
         }
 
     def answer(self, reply: Any) -> Completion:
-        """As `WireFormat.answer`."""
-        return message_completion(reply)
+        """As `WireFormat.answer`.
+
+        Thinking becomes the reasoning; redacted thinking has no text. A refusal without a text of its own has the
+        explanation of the server as its text.
+        """
+        if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
+            raise BadBody("the reply is no message")
+        blocks = [fields_of(block) for block in reply["content"]]
+        reason = text_of(reply.get("stop_reason"))
+        refused = reason == "refusal"
+        text = _joined(blocks, "text", "text", "")
+        if refused and not text:
+            text = text_of(fields_of(reply.get("stop_details")).get("explanation"))
+        said = Completion(
+            text,
+            usage=_usage(reply.get("usage")),
+            reasoning=_joined(blocks, "thinking", "thinking", "\n\n"),
+            refused=refused,
+            tool_calls=tuple(
+                ToolCall(text_of(block.get("name")), _arguments(block.get("input")))
+                for block in blocks
+                if block.get("type") == "tool_use"
+            ),
+        )
+        return ended(said, reason)
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> MessageStream:
         """As `WireFormat.reader`."""
@@ -241,37 +264,6 @@ def _with_version(base_url: str) -> str:
     return base_url if path.endswith("/v1") else urlunsplit(parts._replace(path=f"{path}/v1"))
 
 
-def message_completion(reply: Any) -> Completion:
-    """Make the completion of a message.
-
-    Thinking becomes the reasoning; redacted thinking has no text. A refusal without a text of its own has the
-    explanation of the server as its text.
-
-    Raises:
-        BadBody: it is not a message.
-    """
-    if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
-        raise BadBody("the reply is no message")
-    blocks = [fields_of(block) for block in reply["content"]]
-    reason = text_of(reply.get("stop_reason"))
-    refused = reason == "refusal"
-    text = _joined(blocks, "text", "text", "")
-    if refused and not text:
-        text = text_of(fields_of(reply.get("stop_details")).get("explanation"))
-    said = Completion(
-        text,
-        usage=_usage(reply.get("usage")),
-        reasoning=_joined(blocks, "thinking", "thinking", "\n\n"),
-        refused=refused,
-        tool_calls=tuple(
-            ToolCall(text_of(block.get("name")), _arguments(block.get("input")))
-            for block in blocks
-            if block.get("type") == "tool_use"
-        ),
-    )
-    return ended(said, reason)
-
-
 def _arguments(given: Any) -> str:
     """Return the arguments of a call as JSON; a stream that was cut has a text that is no JSON in their place."""
     return given if isinstance(given, str) else msgspec.json.encode(given).decode()
@@ -347,7 +339,7 @@ class MessageStream(StreamReader):
     def _assemble(self) -> Completion:
         if self._message is None:
             raise BadBody("the stream holds no message")
-        return message_completion({**self._message, "content": [self._block(index) for index in sorted(self._blocks)]})
+        return MESSAGES.answer({**self._message, "content": [self._block(index) for index in sorted(self._blocks)]})
 
     def _block(self, index: int) -> dict[str, Any]:
         block, text = self._blocks[index], "".join(self._pieces[index])

@@ -159,16 +159,17 @@ class ServerToStart(Struct, frozen=True):
     @property
     def shown(self) -> str:
         """The command without its port and secrets, which names the server in every session."""
-        known = {"{model}": self.model, "{python}": "python", "{num_gpus}": str(self.num_gpus or 1)}
-        known["{host}"] = self.listens_at
-        words = shown_command([_filled(word, known) for word in self.options.pattern(self.num_gpus or 1)])
+        words = shown_command(self.words(self.num_gpus or 1, python="python"))
         return SECRETS.hide_in_message(words.replace("'{port}'", "{port}"))
 
-    def words(self, num_gpus: int) -> list[str]:
+    def words(self, num_gpus: int, python: str = sys.executable) -> list[str]:
         """Return the words of the command with ``{port}`` left in; ``num_gpus`` are those of one replica."""
-        known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": sys.executable}
-        known["{host}"] = self.listens_at
-        return [_filled(word, known) for word in self.options.pattern(num_gpus)]
+        known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": python, "{host}": self.listens_at}
+        words = self.options.pattern(num_gpus)
+        # Not `format`: a word may be JSON, whose braces are no placeholders.
+        for placeholder, value in known.items():
+            words = [word.replace(placeholder, value) for word in words]
+        return words
 
     def environment(self) -> dict[str, str]:
         """Return the variables of ``env``.
@@ -244,10 +245,3 @@ ServerOption: TypeAlias = Annotated[str | ServerOptions | Mapping[str, Any] | No
 
 def _split(words: str | Sequence[str]) -> list[str]:
     return shlex.split(words) if isinstance(words, str) else list(words)
-
-
-def _filled(word: str, known: Mapping[str, str]) -> str:
-    # Not `format`: a word may be JSON, whose braces are no placeholders.
-    for placeholder, value in known.items():
-        word = word.replace(placeholder, value)
-    return word
