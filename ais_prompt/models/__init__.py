@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
     from ais_prompt.models.api.chat import CHAT, COMPLETIONS, STREAMED, ChatStream
-    from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
     from ais_prompt.models.api.log_probs import (
         EMPTY,
         TOP,
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from ais_prompt.models.api.messages import MESSAGES, AnthropicModel, MessageStream
     from ais_prompt.models.api.model import ApiModel
     from ais_prompt.models.api.openai_models import (
+        PROBE,
+        REMEMBERED,
         OpenAIChatModel,
         OpenAICompletionModel,
         OpenAIModel,

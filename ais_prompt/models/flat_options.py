@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias, TypedDict, TypeVar, get_type_hints
 
 import msgspec
@@ -269,21 +270,27 @@ def _as_fields(name: str, flat_name: str) -> str:
     return f"{name}=dict({field}=...)" if isinstance(field, str) else f"the keys of {flat_name} as fields of {name}"
 
 
-def _checked(name: str, kind: type[Struct]) -> AfterValidator:
-    """Let the check of a config read a value."""
+def checked_by(read: Callable[[Any], object]) -> AfterValidator:
+    """Let the check of a config read a value, which stays as it is; None is not read."""
 
     def check(given: Any) -> Any:
-        return given if given is None else read_value(name, kind, given)
+        if given is not None:
+            read(given)
+        return given
 
     return AfterValidator(check)
 
 
-SamplingOption: TypeAlias = Annotated[Sampling | Mapping[str, Any] | None, _checked("sampling", Sampling)]
-LimitsOption: TypeAlias = Annotated[Limits | Mapping[str, Any] | None, _checked("limits", Limits)]
-RetryOption: TypeAlias = Annotated[int | Retry | Mapping[str, Any], AfterValidator(read_retry)]
-WireOption: TypeAlias = Annotated[Wire | Mapping[str, Any] | None, _checked("wire", Wire)]
-LoadingOption: TypeAlias = Annotated[Loading | Mapping[str, Any] | None, _checked("loading", Loading)]
-BatchingOption: TypeAlias = Annotated[Batching | Mapping[str, Any] | None, _checked("batching", Batching)]
+def _fields_of(name: str, kind: type[Struct]) -> AfterValidator:
+    return checked_by(partial(read_value, name, kind))
+
+
+SamplingOption: TypeAlias = Annotated[Sampling | Mapping[str, Any] | None, _fields_of("sampling", Sampling)]
+LimitsOption: TypeAlias = Annotated[Limits | Mapping[str, Any] | None, _fields_of("limits", Limits)]
+RetryOption: TypeAlias = Annotated[int | Retry | Mapping[str, Any], checked_by(read_retry)]
+WireOption: TypeAlias = Annotated[Wire | Mapping[str, Any] | None, _fields_of("wire", Wire)]
+LoadingOption: TypeAlias = Annotated[Loading | Mapping[str, Any] | None, _fields_of("loading", Loading)]
+BatchingOption: TypeAlias = Annotated[Batching | Mapping[str, Any] | None, _fields_of("batching", Batching)]
 
 
 def check_body(sampling: Sampling, model: str) -> None:

@@ -259,7 +259,12 @@ async def _stream(
     """Send an answer word by word; after ``rule.pieces`` events it stalls for ``rule.stall`` seconds and breaks off."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **rule.headers})
     await response.prepare(request)
-    events = rule.events if rule.events is not None else [*_events_of(request.path, body, answer)]
+    if rule.events is not None:
+        events = rule.events
+    elif request.path.endswith("/responses"):
+        events = [*response_events(answer)]
+    else:
+        events = [*(message_events(answer) if request.path.endswith("/messages") else chat_events(body, answer))]
     for event in events[: rule.pieces]:
         await response.write(f"data: {event}\n\n".encode())
         await asyncio.sleep(rule.pause)
@@ -268,12 +273,6 @@ async def _stream(
     if rule.drop == "midway" and request.transport is not None:
         request.transport.close()
     return response
-
-
-def _events_of(path: str, body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
-    if path.endswith("/responses"):
-        return response_events(answer)
-    return message_events(answer) if path.endswith("/messages") else chat_events(body, answer)
 
 
 async def _drop(request: web.Request, *, midway: bool) -> web.StreamResponse:

@@ -6,6 +6,6 @@ attempt      one POST: a body on the wire, the reply as a completion or a failur
 stream       a reply that comes piece by piece
 server_words what the words of a server mean, and what to change then
 chat, responses, messages    wire formats: body out, reply in; `wire` is what they share
-likelihood   log-likelihoods of texts, in the forms of `log_probs`
-openai_models, addresses     the models of OpenAI's formats; where a model is served
+openai_models, addresses     the models of OpenAI's formats, with log-likelihoods in the forms of `log_probs`; where a
+                             model is served
 """

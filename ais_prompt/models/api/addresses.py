@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator
-
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.server_words import ENDPOINTS, server_words
+from ais_prompt.models.flat_options import checked_by
 from ais_prompt.models.transport.base import Reply, Server, TransportSpec, read_client
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
@@ -105,13 +104,7 @@ def find_provider(name: str, api: Api = "openai") -> Provider:
     return known
 
 
-def _check_provider(name: str | None) -> str | None:
-    if name is not None:
-        find_provider(name)
-    return name
-
-
-ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
+ProviderName: TypeAlias = Annotated[str | None, checked_by(find_provider)]
 """The name of a provider, or None; checked with the config."""
 
 

@@ -373,10 +373,8 @@ class ChatStream(StreamReader):
         choice = first_choice(choices) if isinstance(choices, list) else None
         if not isinstance(choice, dict):
             raise BadBody("the stream holds no choice")
-        # Others are not requested, but some servers send them.
-        return self._choice(choice) if choice.get("index") in (0, None) else "o"
-
-    def _choice(self, choice: Mapping[str, Any]) -> PieceKind:
+        if choice.get("index") not in (0, None):  # others are not requested, but some servers send them
+            return "o"
         self._has_choice = True
         delta = choice.get("delta")
         text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))

@@ -100,7 +100,8 @@ def ended(completion: Completion, reason: Any) -> Completion:
     if word in _CUT:
         return replace(completion, finish_reason="length")
     if word in _FILTERED:
-        return Completion(usage=completion.usage, failure=filtered())
+        what = "the server's content filter withheld the answer, or cut it"
+        return Completion(usage=completion.usage, failure=Failure(CONTENT_FILTER, what))
     if word in _BROKEN:
         what = f"the server broke the answer off, with the finish reason {reason!r}"
         return Completion(usage=completion.usage, failure=Failure(BROKEN, what))
@@ -110,11 +111,6 @@ def ended(completion: Completion, reason: Any) -> Completion:
         what = "the finish reason %r of the server is not known; its answers count as whole"
         logger.warning(what, reason, extra={ONCE: f"finish reason {word}"})
     return replace(completion, finish_reason="unknown")
-
-
-def filtered() -> Failure:
-    """Return the failure of an answer that the content filter of the server withheld."""
-    return Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
 
 
 _SUBJECT: Final = r"(prompt|input|inputs|message|messages|request|request body|content|query|sequence|text)"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from ais_prompt.models.huggingface.continuous import ContinuousBatch
 from ais_prompt.models.huggingface.library import bisect_on_failure, cache_for_generate, first_line, quiet
 from ais_prompt.models.huggingface.local_likelihood import tolerance
-from ais_prompt.models.huggingface.next_tokens import NOT_A_NUMBER, Steps
+from ais_prompt.models.huggingface.next_tokens import NOT_A_NUMBER, Steps, left_padded
 from ais_prompt.models.huggingface.reuse import WORTH, CachedPrefix, Reuse, Tokens, block_of
 from ais_prompt.types import Completion, Decoding, Failure
 
@@ -107,9 +106,12 @@ class Generator:
                 else:
                     yield row.number, replace(steps.completion(row.prompt, row.new), seconds=row.seconds)
             return
+
+        def work(rows: Sequence[Tokens]) -> list[Completion]:
+            return self._complete(steps, decoding, rows, steps.padded(rows))
+
         for start in range(0, len(prompts), self._batch_size):
             batch_rows = prompts[start : start + self._batch_size]
-            work = partial(self._fixed_batch, steps, decoding)
             for number, outcome in enumerate(bisect_on_failure(batch_rows, work, kind="generation"), start):
                 yield number, Completion(failure=outcome) if isinstance(outcome, Failure) else outcome
 
@@ -136,9 +138,6 @@ class Generator:
     def _steps(self, decoding: Decoding, seed: int | None) -> Steps:
         options = generation_options(decoding)
         return Steps(self._network, self._tokenizer, decoding, options, think_tags=self._think_tags, seed=seed)
-
-    def _fixed_batch(self, steps: Steps, decoding: Decoding, rows: Sequence[Tokens]) -> list[Completion]:
-        return self._complete(steps, decoding, rows, steps.padded(rows))
 
     def _complete(
         self, steps: Steps, decoding: Decoding, rows: Sequence[Sequence[int]], batch: Mapping[str, Any]
@@ -286,15 +285,9 @@ def _alone(network: Any, rows: Sequence[Tokens]) -> Any:
 
 def _next_log_probs(network: Any, rows: Sequence[Tokens], cache: Any) -> Any:
     """Compute the log-probabilities of the token after each row, in nats, shape (rows, vocabulary)."""
-    import torch
-
-    width = max(map(len, rows))
-    padded = [(0,) * (width - len(row)) + row for row in rows]
-    mask = [(0,) * (width - len(row)) + (1,) * len(row) for row in rows]
     with quiet():
         output = network.generate(
-            input_ids=torch.tensor(padded, device=network.device),
-            attention_mask=torch.tensor(mask, device=network.device),
+            **left_padded(rows, 0, network.device),
             **cache_for_generate(cache),
             pad_token_id=0,
             max_new_tokens=1,

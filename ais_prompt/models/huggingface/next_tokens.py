@@ -44,7 +44,7 @@ class Steps:
         seed: int | None,
     ) -> None:
         self._network = network
-        self._pad = tokenizer.pad_token_id
+        self._pad: int = tokenizer.pad_token_id
         self._options = options
         self._seed = seed
         self._ends = end_tokens(network, tokenizer, decoding)
@@ -56,15 +56,7 @@ class Steps:
 
     def padded(self, rows: Sequence[Sequence[int]]) -> dict[str, Any]:
         """Return ``input_ids`` and ``attention_mask`` of rows of token ids, padded on the left."""
-        import torch
-
-        width, device = max(map(len, rows)), self._network.device
-        ids = [[self._pad] * (width - len(row)) + list(row) for row in rows]
-        mask = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
-        return {
-            "input_ids": torch.tensor(ids, device=device),
-            "attention_mask": torch.tensor(mask, device=device),
-        }
+        return left_padded(rows, self._pad, self._network.device)
 
     def to_the_end(self, batch: Mapping[str, Any], most: int) -> tuple[list[list[int]], set[int]]:
         """Compute answers until all rows have ended.
@@ -120,6 +112,16 @@ class Steps:
             self._seed += 1  # the next call draws other random numbers
         new: list[list[int]] = output[:, batch["input_ids"].shape[1] :].tolist()
         return new
+
+
+def left_padded(rows: Sequence[Sequence[int]], pad: int, device: Any) -> dict[str, Any]:
+    """Return ``input_ids`` and ``attention_mask`` of rows of token ids, padded on the left with a token."""
+    import torch
+
+    width = max(map(len, rows))
+    ids = [[pad] * (width - len(row)) + list(row) for row in rows]
+    mask = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
+    return {"input_ids": torch.tensor(ids, device=device), "attention_mask": torch.tensor(mask, device=device)}
 
 
 @contextmanager

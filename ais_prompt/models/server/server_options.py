@@ -12,11 +12,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
-from pydantic import AfterValidator
 
 from ais_prompt.config import shown_command
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.flat_options import read_value
+from ais_prompt.models.flat_options import checked_by, read_value
 from ais_prompt.models.model_options import check_at_least, check_more_than_0
 from ais_prompt.models.server.gpus import visible_gpus
 from ais_prompt.models.transport.credentials import resolve_variables
@@ -233,13 +232,9 @@ def read_server(given: str | ServerOptions | Mapping[str, Any], model: str, num_
     return ServerToStart(options, model, num_gpus)
 
 
-def _check_server(given: Any) -> Any:
-    if given is not None:
-        read_server(given, "", None)
-    return given
-
-
-ServerOption: TypeAlias = Annotated[str | ServerOptions | Mapping[str, Any] | None, AfterValidator(_check_server)]
+ServerOption: TypeAlias = Annotated[
+    str | ServerOptions | Mapping[str, Any] | None, checked_by(lambda given: read_server(given, "", None))
+]
 """The option ``server`` of a config, checked with the config."""
 
 

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct
-from pydantic import AfterValidator
 
 from ais_prompt.errors import AisPromptError, ConfigError, ModelError
+from ais_prompt.models.flat_options import checked_by
 from ais_prompt.models.model_options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 from ais_prompt.models.transport.network import CERTIFICATES, public_address
@@ -245,12 +245,7 @@ def read_client(value: str | Mapping[str, Any]) -> TransportSpec:
     return TransportSpec(kind, args)
 
 
-def _check_client(value: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
-    read_client(value)
-    return value
-
-
-ClientOption: TypeAlias = Annotated[str | Mapping[str, Any], AfterValidator(_check_client)]
+ClientOption: TypeAlias = Annotated[str | Mapping[str, Any], checked_by(read_client)]
 """The option ``client`` of a config, checked with the config."""
 
 
