@@ -111,10 +111,15 @@ class OpenAIEndpoint(Struct, frozen=True):
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
         (text, thought), message = self.choice_text(choice), choice.get("message")
-        reason, usage = choice.get("finish_reason"), reply.get("usage")
-        reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
-        found = completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
-        return replace(found, tokens=tokens_of(choice.get("logprobs")))
+        refusal = refusal_of(message)
+        said = Completion(
+            text or refusal,
+            usage=usage_of(reply.get("usage")),
+            reasoning=reasoning_of(message) or thought,
+            refused=bool(refusal),
+            tool_calls=tool_calls_of(message),
+        )
+        return replace(ended(said, choice.get("finish_reason")), tokens=tokens_of(choice.get("logprobs")))
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
@@ -196,28 +201,6 @@ def chat_effort(extra: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, TEMPLATE_VARIABLES: {**variables, **(found.get(TEMPLATE_VARIABLES) or {})}}
 
 
-def completion_of(
-    text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str, tool_calls: tuple[ToolCall, ...] = ()
-) -> Completion:
-    """Make the completion of a reply, streamed or not.
-
-    Args:
-        text: the answer.
-        refusal: the text with which the model refuses to answer; it is the answer if there is no other.
-        finish_reason, usage: as in the reply.
-        reasoning: the reasoning before the answer.
-        tool_calls: what the model calls in place of an answer, or after it.
-    """
-    said = Completion(
-        text or refusal,
-        usage=usage_of(usage),
-        reasoning=reasoning,
-        refused=bool(refusal),
-        tool_calls=tool_calls,
-    )
-    return ended(said, finish_reason)
-
-
 def first_choice(choices: list[Any]) -> Any:
     """Return the choice with the index 0; the first choice if none has it."""
     for choice in choices:
@@ -252,7 +235,7 @@ def content_of(content: Any) -> tuple[str, str]:
 
 
 def refusal_of(message: Any) -> str:
-    """Return OpenAI's field ``refusal`` of a message; empty without one."""
+    """Return the text with which the model refuses to answer, which is the answer if there is no other; or nothing."""
     return text_of(fields_of(message).get("refusal"))
 
 
@@ -358,12 +341,14 @@ class ChatStream(StreamReader):
         return self._finish_reason is not None
 
     def _assemble(self) -> Completion:
-        if not self._has_choice:
-            return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
-        text, refusal, reasoning = map("".join, (self._text, self._refusal, self._reasoning))
-        calls = tool_calls_of({"tool_calls": list(self._calls.values())})
-        found = completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
-        return replace(found, tokens=tuple(self._tokens))
+        message = {
+            "content": "".join(self._text),
+            "reasoning_content": "".join(self._reasoning),
+            "refusal": "".join(self._refusal),
+            "tool_calls": [*self._calls.values()],
+        }
+        choices = [{"message": message, "finish_reason": self._finish_reason}] if self._has_choice else []
+        return replace(CHAT.answer({"choices": choices, "usage": self._usage}), tokens=tuple(self._tokens))
 
     def _take(self, event: dict[str, Any]) -> PieceKind:
         self._usage = event.get("usage") or self._usage

@@ -22,7 +22,6 @@ from ais_prompt.models.flat_options import (
     ServedNames,
     WireOption,
     check_body,
-    check_fields,
     check_options,
     read_option,
     read_retry,
@@ -174,8 +173,7 @@ class ApiModel:
         self.body_fields = dict(body_fields or {})
         self.think_tags = check_think_tags(think_tags)
         self.given_identity = identity
-        check_body(self.sampling, model)
-        check_fields(self.body_fields, self.sampling, model)
+        check_body(self.sampling, self.body_fields, model)
         self._check_options()
         self._tokenizer: Any = None
         self._tokenizer_fault: ModelError | None = None

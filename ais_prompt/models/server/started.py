@@ -103,25 +103,23 @@ class StartedServers:
     Args:
         logs: folder of their logs.
         announced: where the shared servers of the run are announced; None if this process starts those too.
+
+    Attributes:
+        gpus: the ids of all GPUs.
     """
 
     def __init__(self, logs: Path, announced: Path | None = None) -> None:
         self.announced = announced
         self._logs = logs
-        self._gpus = visible_gpus()
-        self._pool = GpuPool(self._gpus)
+        self.gpus: Sequence[str] = visible_gpus()
+        self._pool = GpuPool(self.gpus)
         self._turn = Turn()
         self._waiting: list[object] = []
         self._servers: dict[str, StartedServer] = {}
 
-    @property
-    def gpus(self) -> Sequence[str]:
-        """The ids of all GPUs."""
-        return self._gpus
-
     def replicas(self, server: ServerToStart) -> int:
         """Return how many instances of a server are started."""
-        return server.replicas(len(self._gpus))
+        return server.replicas(len(self.gpus))
 
     async def use(self, server: ServerToStart, name: str) -> Sequence[ServerInstance]:
         """Return the instances of a server, which is started if it does not run. `leave` it after the last request.
@@ -171,10 +169,10 @@ class StartedServers:
         Raises:
             ModelError: this machine has fewer.
         """
-        if not self._gpus:
+        if not self.gpus:
             return None
-        if number > len(self._gpus):
-            what = f"{number} GPUs are needed, and this machine shows {len(self._gpus)}"
+        if number > len(self.gpus):
+            what = f"{number} GPUs are needed, and this machine shows {len(self.gpus)}"
             raise ModelError(what, fix="set run_cfg=dict(num_gpus=...) lower")
         return await self._in_turn(lambda: self._free_gpus(number), f"waiting for {counted(number, 'free GPU')}")
 
@@ -204,13 +202,13 @@ class StartedServers:
         if (found := self._servers.get(server.key)) is not None:
             found.users += 1
             return found
-        each, number = server.gpus_each(len(self._gpus)), self.replicas(server)
+        each, number = server.gpus_each(len(self.gpus)), self.replicas(server)
         if (gpus := await self._free_gpus(each * number)) is None:
             return None
         # It has its GPUs. `StartedServer.start` starts it, outside of the turn: that may take minutes.
         instances = []
         for index in range(number):
-            own = gpus[index * each : (index + 1) * each] if self._gpus else None
+            own = gpus[index * each : (index + 1) * each] if self.gpus else None
             title = name if number == 1 else f"{name}-{index}"
             instances.append(ServerInstance(server, own, self._logs / f"{safe_name(title)}.log", title))
         self._servers[server.key] = StartedServer(instances, gpus)
