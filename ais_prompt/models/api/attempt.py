@@ -77,15 +77,8 @@ class ApiClient:
         """
         reader = self._endpoint.reader(lambda: moments.last_read) if self._stream else None
         moments.take = None if reader is None else reader.feed
-
-        async def once(transport: Transport) -> Attempt:
-            fields = {} if reader is None else self._endpoint.stream_fields
-            reply = await self.post(transport, {**body, **fields}, moments)
-            if reader is None and isinstance(reply, Reply):
-                reply = replace(reply, body=reply.body or bytes(moments.body))
-            return self._attempt(reply, reader)
-
-        return await self.dispatcher.ask_once(once), reader
+        completion = await self.dispatcher.ask_once(lambda transport: self._attempt(transport, body, reader, moments))
+        return completion, reader
 
     async def close(self) -> None:
         """Close the connections to all replicas."""
@@ -130,14 +123,16 @@ class ApiClient:
         return found
 
     async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
-        if not self._stream:
-            return self._attempt(await self.post(transport, body), None)
         # Each attempt has its own reader, so nothing of a broken stream gets into the next.
-        reader = self._endpoint.reader()
-        return self._attempt(await self.post(transport, {**body, **self._endpoint.stream_fields}, reader.feed), reader)
+        reader = self._endpoint.reader() if self._stream else None
+        return await self._attempt(transport, body, reader, None if reader is None else reader.feed)
 
-    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
-        """Return the outcome of an attempt, with failures that may be shown."""
+    async def _attempt(
+        self, transport: Transport, body: Mapping[str, Any], reader: StreamReader | None, sink: Sink | None
+    ) -> Attempt:
+        """Make one attempt, and return its outcome, with failures that may be shown."""
+        fields = {} if reader is None else self._endpoint.stream_fields
+        reply = await self.post(transport, {**body, **fields}, sink)
         # No reply: the connection failed, which names the address already.
         if isinstance(reply, Failure):
             return Attempt(Completion(failure=self.shown(reply)))
@@ -145,7 +140,8 @@ class ApiClient:
         if reader is not None and 200 <= reply.status < 300:
             completion = reader.completion()
         else:
-            completion = read_reply(self._endpoint, reply.status, reply.body)
+            collected = bytes(sink.body) if isinstance(sink, Moments) else b""
+            completion = read_reply(self._endpoint, reply.status, reply.body or collected)
         if completion.failure is not None:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after, reply.date))

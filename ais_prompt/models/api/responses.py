@@ -80,7 +80,10 @@ class Responses(Struct, frozen=True):
         usage = usage_of(reply.get("usage"), "input", "output")
         status = reply.get("status")
         if status == "failed" or reply.get("error"):
-            return Completion(usage=usage, failure=_failure(fields_of(reply.get("error"))))
+            error = fields_of(reply.get("error"))
+            code, words = text_of(error.get("code")), text_of(error.get("message")) or "the response failed"
+            failure = Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words)
+            return Completion(usage=usage, failure=reported_failure({"error": error}) or failure)
         cause = fields_of(reply.get("incomplete_details")).get("reason") if status == "incomplete" else None
         said = _completion([fields_of(item) for item in reply["output"]], usage)
         found = ended(said, "tool_calls" if status == "completed" and said.tool_calls else cause or status)
@@ -239,10 +242,3 @@ def _reasoning(item: Mapping[str, Any]) -> str:
         if any(texts):
             return "\n\n".join(filter(None, texts))
     return ""
-
-
-def _failure(error: Mapping[str, Any]) -> Failure:
-    code, words = text_of(error.get("code")), text_of(error.get("message"))
-    if failure := reported_failure({"error": error}):
-        return failure
-    return Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words or "the response failed")

@@ -12,9 +12,10 @@ import asyncio
 import logging
 import os
 import socket
+import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -23,7 +24,7 @@ from msgspec import Struct, json, to_builtins
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.server.gpus import GpuPool, visible_gpus
-from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
+from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.store import safe_name, write_json_atomic
 from ais_prompt.terminal import waiting
@@ -358,3 +359,20 @@ class SharedServers:
             if await asyncio.to_thread(self.look):
                 logger.info("the servers of %s are now %s", self._name, ", ".join(self.addresses))
                 changed()
+
+
+class Turn:
+    """Let one coroutine work at a time, whatever event loop it belongs to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """Wait for the turn, and hold it while the body runs."""
+        while not self._lock.acquire(blocking=False):
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            yield
+        finally:
+            self._lock.release()
