@@ -206,13 +206,7 @@ class HuggingFaceBaseModel:
         """
         if self._network is None:
             self.tokenizer()
-            network = load_network(
-                self.path,
-                self.loading.model_kwargs,
-                trust_remote_code=self.loading.trust_remote_code,
-                gguf_file=self._gguf_file,
-                with_media=self.takes_media,
-            )
+            network = self._load_network()
             check_generation_options(self.path, self.decoding(None, ()).extra)
             self._network = network
 
@@ -271,6 +265,15 @@ class HuggingFaceBaseModel:
         if self._network is not None:
             self._network = self._generator = self._likelihoods = None
             free_accelerator()
+
+    def _load_network(self) -> Any:
+        return load_network(
+            self.path,
+            self.loading.model_kwargs,
+            trust_remote_code=self.loading.trust_remote_code,
+            gguf_file=self._gguf_file,
+            with_media=self.takes_media,
+        )
 
     def _open_generator(self) -> Generator:
         if self._generator is None:
