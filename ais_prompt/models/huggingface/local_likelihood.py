@@ -64,13 +64,11 @@ class TokenRow(Struct, frozen=True):
 
     def completion(self, log_probs: Sequence[float], seconds: float) -> Completion:
         """Return the completion, from the requested log-probabilities in nats."""
-        usage = Usage(len(self.tokens) + (not self.is_choice), 0)
         if self.is_choice:
-            return likelihood_completion(Likelihood(0.0, 0, 0, 0, tuple(log_probs)), usage, seconds)
-        nll = -fsum(log_probs)
-        return likelihood_completion(
-            Likelihood(nll, len(log_probs), self.all_tokens, self.bytes, merged=self.merged), usage, seconds
-        )
+            found = Likelihood(0.0, 0, 0, 0, tuple(log_probs))
+        else:
+            found = Likelihood(-fsum(log_probs), len(log_probs), self.all_tokens, self.bytes, merged=self.merged)
+        return likelihood_completion(found, Usage(len(self.tokens) + (not self.is_choice), 0), seconds)
 
 
 def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> TokenRow | Failure:

@@ -1,14 +1,12 @@
 """Transports: bytes to one server and back, no retries, no parsing. Nothing above knows which library is used.
 
-Their protocol, the option ``client`` of a model that names one with its arguments, and their failures.
+Their protocol, and the option ``client`` of a model, which names one with its arguments.
 """
 
 from __future__ import annotations
 
-import errno
 import inspect
 import os
-import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final, Protocol, TypeAlias
 
@@ -18,14 +16,11 @@ from ais_prompt.errors import AisPromptError, ConfigError, ModelError
 from ais_prompt.models.flat_options import checked_by
 from ais_prompt.models.model_options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
-from ais_prompt.models.transport.network import CERTIFICATES, public_address
+from ais_prompt.models.transport.network import public_address
 from ais_prompt.parts import GuardedPart
 from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
 from ais_prompt.secrets import SECRETS
-from ais_prompt.types import Failure, ServerFailure
-
-CONNECT_SECONDS: Final = 10.0
-"""Timeout of a connection attempt in seconds."""
+from ais_prompt.types import Failure
 
 Sink: TypeAlias = Callable[[bytes], None]
 """Takes the body of a good reply (2xx) piece by piece."""
@@ -258,53 +253,3 @@ class ReplyTooLarge(Exception):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the reply has more than {limit / 2**20:g} MiB")
-
-
-def timed_out(seconds: float, url: str) -> Failure:
-    """Return the failure of an attempt that timed out."""
-    return Failure("timeout", f"no answer within {seconds:g} s ({public_address(url)})")
-
-
-def not_connected(error: BaseException, url: str) -> Failure:
-    """Return the failure of a connection that could not be made, with a fix if one is known."""
-    causes = _causes(error)
-    words, kind = _words(causes), "unreachable"
-    untrusted = next(filter(None, (getattr(cause, "verify_message", "") for cause in causes)), "")
-    if untrusted:
-        kind = "certificate"
-        words = f"the certificate is not trusted: {untrusted}; if you trust it, set {CERTIFICATES} to its PEM file"
-    elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
-        words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
-    return ServerFailure.of(kind, words, public_address(url), fatal=kind == "certificate")
-
-
-def too_large(error: BaseException, url: str) -> Failure:
-    """Return the failure of a reply that is too large; a retry would bring another one."""
-    return Failure("reply_too_large", f"{error}; limits.max_reply_bytes allows more ({public_address(url)})")
-
-
-def broken(error: BaseException | str, url: str) -> Failure:
-    """Return the failure of a connection that broke, or whose reply is not HTTP."""
-    words = error if isinstance(error, str) else _words(_causes(error))
-    return Failure("connection", f"{words} ({public_address(url)})")
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """Return the error and its causes, the outermost first."""
-    causes: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and current not in causes:
-        causes.append(current)
-        current = current.__cause__ or current.__context__
-    return causes
-
-
-def _words(causes: list[BaseException]) -> str:
-    """Return the message of the operating system, else that of the library."""
-    for cause in causes:
-        if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
-            if cause.errno is not None and cause.errno in errno.errorcode:
-                return os.strerror(cause.errno)  # asyncio's own text repeats the address
-            if cause.strerror:  # of a name that cannot be looked up
-                return str(cause.strerror)
-    return next((str(cause) for cause in causes if str(cause)), type(causes[0]).__name__)

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
-from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
+from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport, timed_out
+from ais_prompt.models.transport.base import Reply, Server, Sink
 from ais_prompt.models.transport.network import join_address, public_address
 from ais_prompt.registry import TRANSPORTS, import_dotted
 from ais_prompt.secrets import SECRETS
