@@ -55,7 +55,7 @@ class StartedServer:
             instance.others = [other for other in instances if other is not instance]
         self.gpus = gpus
         self.users = 1
-        self._turn = Turn()
+        self._turn = threading.Lock()
         self._is_ready = False
         self.error: ModelError | None = None
 
@@ -65,7 +65,7 @@ class StartedServer:
         Raises:
             ModelError: one cannot be started, now or at the first attempt. It is not tried twice in a run.
         """
-        async with self._turn.taken():
+        async with held(self._turn):
             # Failed before: its other models get the same error at once.
             if self.error is not None:
                 raise ModelError(self.error.what, where=self.error.where, fix=self.error.fix)
@@ -114,7 +114,7 @@ class StartedServers:
         self._logs = logs
         self.gpus: Sequence[str] = visible_gpus()
         self._pool = GpuPool(self.gpus)
-        self._turn = Turn()
+        self._turn = threading.Lock()
         self._waiting: list[object] = []
         self._servers: dict[str, StartedServer] = {}
 
@@ -149,7 +149,7 @@ class StartedServers:
 
     async def leave(self, server: ServerToStart) -> None:
         """End the use of a server by a model. It stays up, unless another server needs its GPUs."""
-        async with self._turn.taken():
+        async with held(self._turn):
             self._servers[server.key].users -= 1
 
     def __enter__(self) -> Self:
@@ -179,7 +179,7 @@ class StartedServers:
 
     async def give_gpus_back(self, gpus: Sequence[str]) -> None:
         """Give back GPUs from `take_gpus`."""
-        async with self._turn.taken():
+        async with held(self._turn):
             self._pool.give_back(gpus)
 
     async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]], description: str) -> T:
@@ -189,7 +189,7 @@ class StartedServers:
         try:
             with waiting(description) as tick:
                 while True:
-                    async with self._turn.taken():
+                    async with held(self._turn):
                         if self._waiting[0] is ticket and (found := await attempt()) is not None:
                             return found
                     await asyncio.sleep(POLL_SECONDS)
@@ -361,18 +361,12 @@ class SharedServers:
                 changed()
 
 
-class Turn:
-    """Let one coroutine work at a time, whatever event loop it belongs to."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    @asynccontextmanager
-    async def taken(self) -> AsyncIterator[None]:
-        """Wait for the turn, and hold it while the body runs."""
-        while not self._lock.acquire(blocking=False):
-            await asyncio.sleep(POLL_SECONDS)
-        try:
-            yield
-        finally:
-            self._lock.release()
+@asynccontextmanager
+async def held(turn: threading.Lock) -> AsyncIterator[None]:
+    """Let one coroutine work at a time, whatever event loop it belongs to: wait for the turn, and hold it."""
+    while not turn.acquire(blocking=False):
+        await asyncio.sleep(POLL_SECONDS)
+    try:
+        yield
+    finally:
+        turn.release()
