@@ -76,7 +76,9 @@ class Reuse:
         known = self._known.longest(part.text)
         if part.length > self._limit or part.length - (known.length if known else 0) < worth:
             return
-        layers = [tuple(states.clone()[None] for states in part.states(layer)) for layer in range(part.block.depth)]
+        layers = [
+            tuple(states.clone()[None] for states in part.states(layer)) for layer in range(len(part.block.layers))
+        ]
         self._known.keep(Block([part.text], layers))
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
@@ -174,11 +176,6 @@ class Block(Struct, frozen=True, eq=False):
 
     texts: Sequence[Tokens]
     layers: list[Any]
-
-    @property
-    def depth(self) -> int:
-        """Number of layers."""
-        return len(self.layers)
 
 
 def block_of(texts: Sequence[Tokens], cache: Any) -> Block:

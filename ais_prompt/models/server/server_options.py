@@ -32,13 +32,11 @@ class Preset(Struct, frozen=True):
     Attributes:
         command: its words, with placeholders.
         on_gpus: further words where one server has several GPUs.
-        ready: path that answers as soon as the server is ready.
         install: how to install it.
     """
 
     command: str
     on_gpus: str
-    ready: str
     install: str
 
 
@@ -47,21 +45,18 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "vllm": Preset(
         "vllm serve {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
-        "/health",
         "pip install vllm",
     ),
     # https://docs.sglang.io/advanced_features/server_arguments.html
     "sglang": Preset(
         "{python} -m sglang.launch_server --model-path {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
-        "/health",
         "pip install sglang",
     ),
     # https://huggingface.co/docs/transformers/main/serve-cli/serving
     "transformers": Preset(
         "transformers serve {model} --host {host} --port {port}",
         "",
-        "/health",
         "pip install 'transformers[serving]'",
     ),
 }
@@ -113,7 +108,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     @property
     def ready_path(self) -> str:
         """The path that is asked whether the server is ready, without its first slash."""
-        return (self.ready or (PRESETS[self.preset].ready if self.preset else "/health")).lstrip("/")
+        return (self.ready or "/health").lstrip("/")  # all presets have it there
 
     def pattern(self, num_gpus: int) -> list[str]:
         """Return the words of the command, with all placeholders."""
