@@ -76,9 +76,8 @@ class Reuse:
         known = self._known.longest(part.text)
         if part.length > self._limit or part.length - (known.length if known else 0) < worth:
             return
-        layers = [
-            tuple(states.clone()[None] for states in part.states(layer)) for layer in range(len(part.block.layers))
-        ]
+        depth = len(part.block.layers)
+        layers = [tuple(states.clone()[None] for states in part.states(layer)) for layer in range(depth)]
         self._known.keep(Block([part.text], layers))
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
