@@ -336,10 +336,6 @@ class ChatStream(StreamReader):
         self._finish_reason: Any = None
         self._has_choice = False
 
-    @property
-    def _ended(self) -> bool:
-        return self._finish_reason is not None
-
     def _assemble(self) -> Completion:
         message = {
             "content": "".join(self._text),
@@ -369,7 +365,8 @@ class ChatStream(StreamReader):
         self._refusal.append(refusal)
         self._tokens += tokens_of(choice.get("logprobs"))
         called = self._call(delta)
-        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        if reason := choice.get("finish_reason"):
+            self._finish_reason, self._done = reason, True
         return "a" if text or refusal else "t" if called else "r" if reasoning else "o"
 
     def _call(self, delta: Any) -> bool:

@@ -306,11 +306,6 @@ class MessageStream(StreamReader):
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, dict[str, Any]] = {}
         self._pieces: dict[int, list[str]] = {}
-        self._stopped = False
-
-    @property
-    def _ended(self) -> bool:
-        return self._stopped
 
     def _take(self, event: dict[str, Any]) -> PieceKind:
         kind, index = text_of(event.get("type")), event.get("index")
@@ -324,7 +319,7 @@ class MessageStream(StreamReader):
             usage = fields_of(self._message.get("usage")) | fields_of(event.get("usage"))
             self._message |= {**fields_of(event.get("delta")), "usage": usage}
         elif kind == "message_stop":
-            self._stopped = True
+            self._done = True
         return "o"
 
     def _piece(self, index: int, delta: Any) -> PieceKind:

@@ -110,16 +110,13 @@ class ResponseStream(StreamReader):
         super().__init__(clock)
         self._response: Any = None
 
-    @property
-    def _ended(self) -> bool:
-        return self._response is not None
-
     def _take(self, event: dict[str, Any]) -> PieceKind:
         kind = text_of(event.get("type"))
         if kind == "error":
             raise BadBody("the stream holds an error")
         if kind in _ENDS:
             self._response = event.get("response")
+            self._done |= self._response is not None
         return _PIECES.get(kind, "o")
 
     def _assemble(self) -> Completion:
