@@ -151,24 +151,24 @@ def end_tokens(network: Any, tokenizer: Any, decoding: Decoding) -> set[int]:
 
 
 class NotANumber:
-    """Logits processor for ``generate`` that changes nothing and remembers the rows with NaN."""
+    """Logits processor for ``generate`` that changes nothing and remembers the rows with NaN.
+
+    Attributes:
+        seen: whether each row has had NaN, shape (rows,) of bool; None at the beginning.
+    """
 
     def __init__(self) -> None:
-        self._seen: Any = None
+        self.seen: Any = None
 
     def __call__(self, _input_ids: Any, scores: Any) -> Any:
         """Check the logits of the next token, shape (rows, vocabulary)."""
         found = scores.amax(-1).isnan()
-        self._seen = found if self._seen is None else self._seen | found
+        self.seen = found if self.seen is None else self.seen | found
         return scores
-
-    def seen(self) -> Any:
-        """Return whether each row has had NaN, shape (rows,) of bool."""
-        return self._seen
 
     def rows(self) -> set[int]:
         """Return the numbers of the rows with NaN."""
-        return set() if self._seen is None else set(self._seen.nonzero()[:, 0].tolist())
+        return set() if self.seen is None else set(self.seen.nonzero()[:, 0].tolist())
 
 
 class Stops(Struct, frozen=True):
@@ -256,7 +256,7 @@ class PauseAtEnd:
         import torch
 
         ended = torch.isin(input_ids[:, -1], torch.tensor(self._ends, device=input_ids.device))
-        ended = ended | self._not_a_number.seen()
+        ended = ended | self._not_a_number.seen
         self.ended = ended | self._stop_texts(input_ids, scores) if self._stop_texts else ended
         return self.ended.any().expand(len(input_ids))
 
