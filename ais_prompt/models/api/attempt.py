@@ -7,8 +7,7 @@ follows where the address or an option of the config seems to be wrong.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeVar
 
@@ -59,15 +58,11 @@ class ApiClient:
         self._fields = fields
         self._login = login
 
-    def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Awaitable[Completion]:
-        """Return the answer to a request body, retries included. Failures are returned, not raised.
-
-        Args:
-            body: from `WireFormat.body`.
-            tokens: expected tokens of prompt and answer, for a limit of tokens.
-            conversation: as for `Dispatcher.ask`.
-        """
-        return self.dispatcher.ask(partial(self._once, body), tokens, conversation)
+    async def once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
+        """Make one attempt at a request body from `WireFormat.body`. Failures are returned, not raised."""
+        # Each attempt has its own reader, so nothing of a broken stream gets into the next.
+        reader = self._endpoint.reader() if self._stream else None
+        return await self._attempt(transport, body, reader, None if reader is None else reader.feed)
 
     async def generate_once(self, body: Mapping[str, Any], moments: Moments) -> tuple[Completion, StreamReader | None]:
         """Make one attempt, past all limits and without retries, and note its moments.
@@ -79,10 +74,6 @@ class ApiClient:
         moments.take = None if reader is None else reader.feed
         completion = await self.dispatcher.ask_once(lambda transport: self._attempt(transport, body, reader, moments))
         return completion, reader
-
-    async def close(self) -> None:
-        """Close the connections to all replicas."""
-        await self.dispatcher.close()
 
     async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
@@ -121,11 +112,6 @@ class ApiClient:
         if isinstance(found, ServerFailure):
             return replace(found, address=found.address.removesuffix(f"/{self._endpoint.path}"))
         return found
-
-    async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
-        # Each attempt has its own reader, so nothing of a broken stream gets into the next.
-        reader = self._endpoint.reader() if self._stream else None
-        return await self._attempt(transport, body, reader, None if reader is None else reader.feed)
 
     async def _attempt(
         self, transport: Transport, body: Mapping[str, Any], reader: StreamReader | None, sink: Sink | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 
 from msgspec.structs import replace
@@ -330,7 +331,8 @@ class ApiModel:
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
         # Asked, by `Dispatcher`: the sample is the conversation, whose turns stay on one replica.
-        completion = await opened(self._client).generate(body, tokens, request.sample_id)
+        client = opened(self._client)
+        completion = await client.dispatcher.ask(partial(client.once, body), tokens, request.sample_id)
         return self.finish(completion, request)
 
     async def start(self) -> None:
@@ -386,7 +388,7 @@ class ApiModel:
             self._following.cancel()
         if self._client is not None:
             client, self._client = self._client, None
-            await client.close()
+            await client.dispatcher.close()
             if self._shared is not None:
                 self._shared = None
             elif self.server is not None and self._servers is not None:
