@@ -20,9 +20,7 @@ if TYPE_CHECKING:
         wait_before_retry,
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
-    from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
-    from ais_prompt.models.api.completions import COMPLETIONS
-    from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
+    from ais_prompt.models.api.chat import CHAT, COMPLETIONS, STREAMED, ChatStream
     from ais_prompt.models.api.log_probs import (
         EMPTY,
         TOP,
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
     from ais_prompt.models.api.messages import MESSAGES, AnthropicModel, MessageStream
     from ais_prompt.models.api.model import ApiModel
     from ais_prompt.models.api.openai_models import (
+        PROBE,
+        REMEMBERED,
         OpenAIChatModel,
         OpenAICompletionModel,
         OpenAIModel,
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         PromptStyle,
         SendsBodies,
         SendsFields,
+        StartsServer,
         TokenizingModel,
         YieldsAnswers,
         address_of,
@@ -97,9 +98,13 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames, as_flat
     from ais_prompt.models.function import FunctionModel, source_digest
-    from ais_prompt.models.huggingface.abilities import why_alone, why_not_joined
-    from ais_prompt.models.huggingface.ends import Stops, completion_of
-    from ais_prompt.models.huggingface.generation import Generator, is_sampling, without_sampling
+    from ais_prompt.models.huggingface.generation import (
+        Generator,
+        is_sampling,
+        why_alone,
+        why_not_joined,
+        without_sampling,
+    )
     from ais_prompt.models.huggingface.growing import ROOM, growing_cache
     from ais_prompt.models.huggingface.library import cache_for_generate, local_path, pretrained_source
     from ais_prompt.models.huggingface.local_likelihood import (
@@ -110,6 +115,7 @@ if TYPE_CHECKING:
         query_row,
     )
     from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
+    from ais_prompt.models.huggingface.next_tokens import Stops, completion_of
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
     from ais_prompt.models.huggingface.reuse import Block, CachedPrefix, PrefixCache, Reuse, Tokens, block_of
     from ais_prompt.models.likelihood_completions import common_length
@@ -141,7 +147,6 @@ if TYPE_CHECKING:
         announcements,
         list_of,
     )
-    from ais_prompt.models.server.starts import StartsServer
     from ais_prompt.models.thoughts import (
         THINK_TAGS,
         THOUGHT_FORMS,
@@ -161,8 +166,7 @@ if TYPE_CHECKING:
         refuse_too_long,
         tokenizer_digests,
     )
-    from ais_prompt.models.transport.base import Moments, Reply, Server, Sink, Transport
-    from ais_prompt.models.transport.client_option import read_client
+    from ais_prompt.models.transport.base import Moments, Reply, Server, Sink, Transport, read_client
     from ais_prompt.models.transport.credentials import (
         DEFAULT_VARIABLE,
         check_variable_name,

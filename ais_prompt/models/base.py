@@ -10,10 +10,14 @@ The identity of a model is in the keys of answers, in caches across runs, and in
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.parts import KeptChecks
 from ais_prompt.types import Activity, Completion, Decoding, Price, Prompt, Request
+
+if TYPE_CHECKING:
+    from ais_prompt.models.server.server_options import ServerToStart
+    from ais_prompt.models.server.started import StartedServers
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 """The form of a prompt that a model takes:
@@ -301,6 +305,25 @@ class HasTokenizerPath(Protocol, metaclass=KeptChecks):
     """
 
     tokenizer_path: str | None
+
+
+@runtime_checkable
+class StartsServer(Protocol, metaclass=KeptChecks):
+    """A model that may want its server to be started.
+
+    Attributes:
+        server: what is started; None if the server runs elsewhere.
+    """
+
+    server: ServerToStart | None
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Take the servers of the run.
+
+        Args:
+            servers: start the one of this model when it is opened.
+            name: of the model, for messages and the log.
+        """
 
 
 GIVEN: Final = "identity"

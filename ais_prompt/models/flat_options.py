@@ -1,8 +1,8 @@
 """Options of models as a config writes them: read from values or flat names, and refused where a server has no use.
 
 Configs of OpenCompass and AISBench write flat names: ``max_out_len=512`` means ``sampling=dict(max_out_len=512)``, a
-field of a value in `ais_prompt.models.model_options`. One option is written in one of the two forms. `check_body`,
-`check_fields` and `check_options` refuse options that the body of a request cannot hold.
+field of a value in `ais_prompt.models.model_options`. One option is written in one of the two forms. `check_body`
+and `check_options` refuse options that the body of a request cannot hold.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias, TypedDict, TypeVar, get_type_hints
 
 import msgspec
@@ -269,48 +270,45 @@ def _as_fields(name: str, flat_name: str) -> str:
     return f"{name}=dict({field}=...)" if isinstance(field, str) else f"the keys of {flat_name} as fields of {name}"
 
 
-def _checked(name: str, kind: type[Struct]) -> AfterValidator:
-    """Let the check of a config read a value."""
+def checked_by(read: Callable[[Any], object]) -> AfterValidator:
+    """Let the check of a config read a value, which stays as it is; None is not read."""
 
     def check(given: Any) -> Any:
-        return given if given is None else read_value(name, kind, given)
+        if given is not None:
+            read(given)
+        return given
 
     return AfterValidator(check)
 
 
-SamplingOption: TypeAlias = Annotated[Sampling | Mapping[str, Any] | None, _checked("sampling", Sampling)]
-LimitsOption: TypeAlias = Annotated[Limits | Mapping[str, Any] | None, _checked("limits", Limits)]
-RetryOption: TypeAlias = Annotated[int | Retry | Mapping[str, Any], AfterValidator(read_retry)]
-WireOption: TypeAlias = Annotated[Wire | Mapping[str, Any] | None, _checked("wire", Wire)]
-LoadingOption: TypeAlias = Annotated[Loading | Mapping[str, Any] | None, _checked("loading", Loading)]
-BatchingOption: TypeAlias = Annotated[Batching | Mapping[str, Any] | None, _checked("batching", Batching)]
+def _fields_of(name: str, kind: type[Struct]) -> AfterValidator:
+    return checked_by(partial(read_value, name, kind))
 
 
-def check_body(sampling: Sampling, model: str) -> None:
-    """Refuse sampling options that the body of a request cannot hold.
+SamplingOption: TypeAlias = Annotated[Sampling | Mapping[str, Any] | None, _fields_of("sampling", Sampling)]
+LimitsOption: TypeAlias = Annotated[Limits | Mapping[str, Any] | None, _fields_of("limits", Limits)]
+RetryOption: TypeAlias = Annotated[int | Retry | Mapping[str, Any], checked_by(read_retry)]
+WireOption: TypeAlias = Annotated[Wire | Mapping[str, Any] | None, _fields_of("wire", Wire)]
+LoadingOption: TypeAlias = Annotated[Loading | Mapping[str, Any] | None, _fields_of("loading", Loading)]
+BatchingOption: TypeAlias = Annotated[Batching | Mapping[str, Any] | None, _fields_of("batching", Batching)]
+
+
+def check_body(sampling: Sampling, fields: Mapping[str, Any], model: str) -> None:
+    """Refuse sampling options that the body of a request cannot hold, and options in ``body_fields``.
+
+    Options count for an answer, and ``body_fields`` do not.
 
     Args:
         sampling: options of a model.
+        fields: its ``body_fields``.
         model: its name, for the error.
 
     Raises:
-        ConfigError: an option has a name of its own in the config, or cannot be written as JSON.
+        ConfigError: an option or a field has a name of its own in the config, or cannot be written as JSON, or a field
+            is one of ``sampling``.
     """
     refuse_taken(EXTRA, sampling.extra, model)
     _check_json(EXTRA, asdict(sampling), model)
-
-
-def check_fields(fields: Mapping[str, Any], sampling: Sampling, model: str) -> None:
-    """Refuse fields in ``body_fields`` that are options, since options count for an answer and these fields do not.
-
-    Args:
-        fields: ``body_fields`` of a model.
-        sampling: its options.
-        model: its name, for the error.
-
-    Raises:
-        ConfigError: a field is an option of its own or one of ``sampling``, or cannot be written as JSON.
-    """
     refuse_taken("body_fields", fields, model)
     for name in fields:
         if name in sampling.extra or name in Sampling.__struct_fields__:

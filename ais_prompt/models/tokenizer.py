@@ -89,14 +89,11 @@ def is_at_hand(path: str) -> bool:
     Args:
         path: as in `load_tokenizer`.
     """
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
     from ais_prompt.models.huggingface.library import local_path
 
     try:
-        return local_path(path) is not None or isinstance(try_to_load_from_cache(path, "tokenizer_config.json"), str)
-    except (ModelError, HFValidationError):  # a path that names nothing
+        return (local_path(path) or _cached_folder(path)) is not None
+    except ModelError:  # a path that names nothing
         return False
 
 
@@ -203,21 +200,18 @@ def tokenizer_digests(path: str) -> dict[str, str]:
     digests: dict[str, str] = {}
     try:
         for file in files:
-            if file.name == _CONFIG:
-                digests |= _config_digests(file)
-            else:
+            if file.name != _CONFIG:
                 digests[file.relative_to(folder).as_posix()] = file_digest(file)[:_DIGITS]
+                continue
+            config: dict[str, Any] = json.loads(file.read_text("utf-8"))
+            template = config.pop(_TEMPLATE, None)
+            digests[_CONFIG] = digest(config, _DIGITS)
+            if template is not None:
+                digests[_TEMPLATE] = digest(template, _DIGITS)
     except (OSError, ValueError) as error:
         what = f"the tokenizer's files cannot be read: {error}"
         raise ModelError(what, where=path, fix="check that they are whole and that you may read them") from error
     return digests
-
-
-def _config_digests(file: Path) -> dict[str, str]:
-    config: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    template = config.pop(_TEMPLATE, None)
-    digests = {_CONFIG: digest(config, _DIGITS)}
-    return digests if template is None else {**digests, _TEMPLATE: digest(template, _DIGITS)}
 
 
 def _cached_folder(hub_id: str) -> Path | None:

@@ -3,7 +3,7 @@
 Started with ``python -m ais_prompt.testing.server``; the first line that it prints is its base URL,
 ``http://127.0.0.1:PORT/v1``.
 
-    POST /v1/chat/completions, /v1/completions    answered as `script.py` and `answers.py` say
+    POST /v1/chat/completions, /v1/completions    answered as `script.py` and `apis.py` say
     POST /v1/responses, /v1/messages    the same in the forms of `ais_prompt.testing.apis`
     POST /v2/models/{name}/generate    the same as Triton has it
     POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
@@ -37,13 +37,29 @@ from typing import IO, Any
 
 from aiohttp import web
 
-from ais_prompt.models import WrittenReply, answer_body, error_body, error_of_messages, message_body, response_body
+from ais_prompt.models import (
+    WrittenReply,
+    answer_body,
+    chat_events,
+    error_body,
+    error_of_messages,
+    message_body,
+    message_events,
+    response_body,
+    response_events,
+)
 from ais_prompt.steps import steps
-from ais_prompt.testing.apis import generate_body, message_fault, response_fault
+from ais_prompt.testing.apis import (
+    chat_logprobs,
+    default_answer,
+    generate_body,
+    message_fault,
+    models_body,
+    question_of,
+    response_fault,
+)
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import ReplyRule, Script
-from ais_prompt.testing.stream import stream_answer
-from ais_prompt.testing.wire_answers import chat_logprobs, default_answer, models_body, question_of
 
 HOST = "127.0.0.1"
 
@@ -174,7 +190,7 @@ class MockServer:
             return await _drop(request, midway=rule.drop == "midway")
         book.statuses[str(rule.status)] += 1
         if streams:
-            return await stream_answer(request, body, rule, self._answer(request.path, rule, body, number))
+            return await _stream(request, body, rule, self._answer(request.path, rule, body, number))
         return _reply(request, rule, self._answer(request.path, rule, body, number))
 
     def _answer_elsewhere(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
@@ -235,6 +251,28 @@ def _reply(request: web.Request, rule: ReplyRule, answer: dict[str, Any]) -> web
     text = text.replace("{authorization}", key)
     text = text.replace("{request}", json.dumps(told)[1:-1])
     return web.Response(text=text, status=rule.status, headers=rule.headers, content_type="application/json")
+
+
+async def _stream(
+    request: web.Request, body: Mapping[str, Any], rule: ReplyRule, answer: dict[str, Any]
+) -> web.StreamResponse:
+    """Send an answer word by word; after ``rule.pieces`` events it stalls for ``rule.stall`` seconds and breaks off."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **rule.headers})
+    await response.prepare(request)
+    if rule.events is not None:
+        events = rule.events
+    elif request.path.endswith("/responses"):
+        events = [*response_events(answer)]
+    else:
+        events = [*(message_events(answer) if request.path.endswith("/messages") else chat_events(body, answer))]
+    for event in events[: rule.pieces]:
+        await response.write(f"data: {event}\n\n".encode())
+        await asyncio.sleep(rule.pause)
+    if rule.pieces is not None:
+        await asyncio.sleep(rule.stall)
+    if rule.drop == "midway" and request.transport is not None:
+        request.transport.close()
+    return response
 
 
 async def _drop(request: web.Request, *, midway: bool) -> web.StreamResponse:

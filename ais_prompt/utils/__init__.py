@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         RESULT,
         SYSTEM_FIX,
         TOOL_ROLE,
-        MediaFile,
         arguments_of,
         call_messages,
         check_part,

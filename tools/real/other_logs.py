@@ -25,7 +25,7 @@ import click
 from msgspec.structs import replace
 
 from ais_prompt.models import WrittenReply, answer_body, words_of
-from ais_prompt.testing.wire_answers import question_of
+from ais_prompt.testing.apis import question_of
 from tools.real.__main__ import CACHE, SECONDS, Server, installed, run_theirs, write_case
 from tools.real.cases import CASES, Files, write_files
 

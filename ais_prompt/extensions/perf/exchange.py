@@ -9,7 +9,7 @@ Times are seconds from the beginning of the load, with a step of 1 µs:
     first_byte   when the first piece of the body came
     end          when the client had all of the answer, or the failure
 
-``kinds`` says of each event of a streamed answer what it brought (`ais_prompt.models.api.wire.PieceKind`), run-length
+``kinds`` says of each event of a streamed answer what it brought (`ais_prompt.models.api.stream.PieceKind`), run-length
 encoded: ``o1r120a400o2``. ``chunks`` has the gaps between the events, the first one from ``taken``: microseconds as
 LEB128 numbers (7 bits a byte, the lowest first; source: the DWARF standard, section 7.6) in base64.
 """

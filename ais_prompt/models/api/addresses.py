@@ -12,21 +12,26 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator
-
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.server_words import server_words
-from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
-from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
-from ais_prompt.models.transport.network import check_address, public_address, without_login
+from ais_prompt.models.api.server_words import ENDPOINTS, server_words
+from ais_prompt.models.flat_options import checked_by
+from ais_prompt.models.transport.base import Reply, Server, TransportSpec, read_client
+from ais_prompt.models.transport.credentials import (
+    DEFAULT_VARIABLE,
+    read_key,
+    request_headers,
+    resolve_address,
+    resolve_headers,
+)
+from ais_prompt.models.transport.network import check_address, check_environment, public_address, without_login
 from ais_prompt.processes import run_coroutine
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Failure
 from ais_prompt.utils import advice, listed, parse_text
 
 TIMEOUT_SECONDS: Final = 30.0
-ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
+_ENDS: Final = tuple(f"/{path}" for path in (*ENDPOINTS, "models"))
 """Ends of the addresses of requests, which people copy together with the base."""
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
@@ -99,13 +104,7 @@ def find_provider(name: str, api: Api = "openai") -> Provider:
     return known
 
 
-def _check_provider(name: str | None) -> str | None:
-    if name is not None:
-        find_provider(name)
-    return name
-
-
-ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
+ProviderName: TypeAlias = Annotated[str | None, checked_by(find_provider)]
 """The name of a provider, or None; checked with the config."""
 
 
@@ -125,7 +124,7 @@ def completed_address(url: str) -> str:
             "this is not the http(s) address of a server", where=public_address(url), fix=error.fix
         ) from error
     parts = urlsplit(whole)
-    path = next((parts.path[: -len(end)] for end in ENDPOINTS if parts.path.endswith(end)), parts.path)
+    path = next((parts.path[: -len(end)] for end in _ENDS if parts.path.endswith(end)), parts.path)
     if path.strip("/") and path == parts.path:
         return whole
     return urlunsplit(parts._replace(path=path if path.strip("/") else "/v1"))

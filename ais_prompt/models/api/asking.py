@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from ais_prompt.models.api.outage import AWAY, OUTAGE_LIMIT_SECONDS, Outage
 from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.models.model_options import Limits, Retry
-from ais_prompt.models.transport import Transport
+from ais_prompt.models.transport.base import Transport
 from ais_prompt.types import Activity, Completion, Failure
 
 _TEMPORARY_KINDS: Final = {
@@ -283,7 +283,12 @@ class Dispatcher:
         asking.meets_outage &= failure.kind in _OUTAGE_KINDS or failure.kind.startswith("http_5")
         time_left = max(0.0, self._longest_wait - (self._clock() - asking.started))
         waits_too_long = (attempt.retry_after or 0.0) > time_left
-        moves = self._count(asking, replica, attempt, time_left, waits_too_long=waits_too_long)
+        # It uses up a retry, unless another replica takes it, the server is away, or the server named a time.
+        throttled = failure.kind in THROTTLED
+        moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
+        in_outage = not waits_too_long and self._is_part_of_outage(asking, replica, attempt, failure)
+        put_off = throttled and attempt.retry_after is not None and time_left > 0
+        asking.counted += not (in_outage or moves or put_off)
         traffic.record(attempt, seconds, asking.tokens)
         asking.failed.add(replica)
         # It was throttled here, and another replica takes it at once.
@@ -300,18 +305,6 @@ class Dispatcher:
         # It has failed for good.
         completion = _with_reason(attempt) if waits_too_long else attempt.completion
         return self._finished(asking, replica, completion, seconds)
-
-    def _count(
-        self, asking: _Asking, replica: Replica, attempt: Attempt, time_left: float, *, waits_too_long: bool
-    ) -> bool:
-        """Count an attempt that failed if it uses up a retry. Return whether another replica takes the request."""
-        failure = attempt.completion.failure
-        throttled = failure is not None and failure.kind in THROTTLED
-        moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
-        in_outage = not waits_too_long and self._is_part_of_outage(asking, replica, attempt)
-        put_off = throttled and attempt.retry_after is not None and time_left > 0
-        asking.counted += not (in_outage or moves or put_off)
-        return moves
 
     def _finished(self, asking: _Asking, replica: Replica, completion: Completion, seconds: float) -> Completion:
         """Return the completion of the last attempt, with the figures of all attempts together."""
@@ -332,14 +325,23 @@ class Dispatcher:
         others = (other for other in self.replicas if other is not replica and other not in asking.failed)
         return replica not in asking.failed and any(other.traffic.is_up() for other in others)
 
-    def _is_part_of_outage(self, asking: _Asking, replica: Replica, attempt: Attempt) -> bool:
+    def _is_part_of_outage(self, asking: _Asking, replica: Replica, attempt: Attempt, failure: Failure) -> bool:
+        """Begin, continue or end an outage. Return whether the attempt failed because of one."""
+        traffic = replica.traffic
+        if not is_temporary(failure):
+            traffic.outage.answered()
+            return False
         outages = [other.traffic.outage for other in self.replicas]
-        spare = any(not outage.lasts for outage in outages if outage is not replica.traffic.outage)
+        spare = any(not outage.lasts for outage in outages if outage is not traffic.outage)
         gone = all(outage.seconds(self._clock()) > outage.limit for outage in outages)
         # Behind a gateway an outage looks like this: no attempt of the request was answered, nor any other request.
         is_last = 0 < self._retry.retries <= asking.counted
         exhausted = is_last and asking.meets_outage and asking.answers == self._count_answers()
-        return replica.traffic.note_outcome(attempt, asking, spare=spare, gone=gone, exhausted=exhausted)
+        pause = attempt.retry_after or 0.0
+        is_part = traffic.outage.failed(failure, pause, now(), asking, spare=spare, gone=gone, exhausted=exhausted)
+        if traffic.outage.lasts:
+            traffic.pause_until(traffic.outage.next_probe)
+        return is_part
 
     def _count_answers(self) -> int:
         """Return how many requests the replicas have answered, good or bad."""
@@ -527,14 +529,12 @@ class Traffic:
         """Return whether the server takes requests: there is no outage, and it does not rest."""
         return not self.outage.lasts and (not self._rests_until or now() >= self._rests_until)
 
-    def is_due(self) -> bool:
-        """Return whether a request may probe the server: there is an outage, and it is time to look."""
-        return self.outage.lasts and not self._probing and now() >= self.outage.next_probe
-
     def has_room(self) -> bool:
-        """Return whether a request may take a slot now."""
+        """Return whether a request may take a slot now; during an outage, whether it is time for a probe."""
         limit = self._most if self._adaptive is None else self._adaptive.limit
-        return self.load < limit and (self.is_up() or self.is_due())
+        if self.load >= limit:
+            return False
+        return not self._probing and now() >= self.outage.next_probe if self.outage.lasts else self.is_up()
 
     def enter(self) -> Callable[[], None]:
         """Take a slot, and return the function that gives it back. During an outage the request is a probe."""
@@ -559,16 +559,10 @@ class Traffic:
                 return
             waiter.try_slot()
 
-    def _send_elsewhere(self) -> None:
-        """Let the requests that wait look for a slot at another address."""
-        for waiter in list(self.waiters):
-            waiter.try_slot()
-
     def rest(self, seconds: float) -> None:
         """Send nothing for so long: the server throttles, and others take its requests."""
         self._rests_until = max(self._rests_until, now() + seconds)
-        self._serve_at(self._rests_until)
-        self._send_elsewhere()
+        self.pause_until(self._rests_until)
 
     def seconds_to_start(self) -> float:
         """Reserve the next start, and return the seconds until then."""
@@ -598,29 +592,11 @@ class Traffic:
         elif completion.failure.kind in _OVERLOADED:
             self._adaptive.overloaded(now())
 
-    def note_outcome(
-        self, attempt: Attempt, request: object, *, spare: bool, gone: bool, exhausted: bool = False
-    ) -> bool:
-        """Begin, continue or end an outage.
-
-        Args:
-            attempt: the outcome of an attempt.
-            request, spare, gone, exhausted: as for `Outage.failed`.
-
-        Returns:
-            Whether the attempt failed because of an outage, which does not use up a retry.
-        """
-        failure = attempt.completion.failure
-        if failure is None or not is_temporary(failure):
-            self.outage.answered()
-            return False
-        part = self.outage.failed(
-            failure, attempt.retry_after or 0.0, now(), request, spare=spare, gone=gone, exhausted=exhausted
-        )
-        if self.outage.lasts:
-            self._serve_at(self.outage.next_probe)
-            self._send_elsewhere()
-        return part
+    def pause_until(self, moment: float) -> None:
+        """Let the requests that wait look for a slot at another address, and again for one here at a later time."""
+        self._serve_at(moment)
+        for waiter in list(self.waiters):
+            waiter.try_slot()
 
     def _serve_at(self, moment: float) -> None:
         if now() >= moment:

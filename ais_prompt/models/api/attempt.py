@@ -7,8 +7,7 @@ follows where the address or an option of the config seems to be wrong.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeVar
 
@@ -27,7 +26,7 @@ from ais_prompt.models.api.server_words import (
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody, read_json
 from ais_prompt.models.model_options import Wire
-from ais_prompt.models.transport import Moments, Reply, Sink, Transport
+from ais_prompt.models.transport.base import Moments, Reply, Sink, Transport
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure, Prompt, Request, ServerFailure
@@ -59,15 +58,11 @@ class ApiClient:
         self._fields = fields
         self._login = login
 
-    def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Awaitable[Completion]:
-        """Return the answer to a request body, retries included. Failures are returned, not raised.
-
-        Args:
-            body: from `WireFormat.body`.
-            tokens: expected tokens of prompt and answer, for a limit of tokens.
-            conversation: as for `Dispatcher.ask`.
-        """
-        return self.dispatcher.ask(partial(self._once, body), tokens, conversation)
+    async def once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
+        """Make one attempt at a request body from `WireFormat.body`. Failures are returned, not raised."""
+        # Each attempt has its own reader, so nothing of a broken stream gets into the next.
+        reader = self._endpoint.reader() if self._stream else None
+        return await self._attempt(transport, body, reader, None if reader is None else reader.feed)
 
     async def generate_once(self, body: Mapping[str, Any], moments: Moments) -> tuple[Completion, StreamReader | None]:
         """Make one attempt, past all limits and without retries, and note its moments.
@@ -77,21 +72,8 @@ class ApiClient:
         """
         reader = self._endpoint.reader(lambda: moments.last_read) if self._stream else None
         moments.take = None if reader is None else reader.feed
-
-        async def once(transport: Transport) -> Attempt:
-            if reader is not None:
-                return self._attempt(
-                    await self.post(transport, {**body, **self._endpoint.stream_fields}, moments), reader
-                )
-            reply = await self.post(transport, body, moments)
-            whole = replace(reply, body=reply.body or bytes(moments.body)) if isinstance(reply, Reply) else reply
-            return self._attempt(whole, None)
-
-        return await self.dispatcher.ask_once(once), reader
-
-    async def close(self) -> None:
-        """Close the connections to all replicas."""
-        await self.dispatcher.close()
+        completion = await self.dispatcher.ask_once(lambda transport: self._attempt(transport, body, reader, moments))
+        return completion, reader
 
     async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
@@ -103,13 +85,13 @@ class ApiClient:
             return Failure("connection", error.what, where=error.where)
         except Exception as error:  # our own transports can raise what their libraries raise
             return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
-        if isinstance(reply, Reply) and 300 <= reply.status < 400:
+        if isinstance(reply, Failure) or 200 <= reply.status < 300 or reply.status >= 400:
+            return reply
+        words = "the server switches to another protocol"
+        if reply.status >= 300:
             target = public_address(reply.location or "") or "another address"
             words = f"the server redirects to {target}; base_url must lead there"
-            return _of_reply(Failure(f"http_{reply.status}", words), reply)
-        if isinstance(reply, Reply) and reply.status < 200:
-            return _of_reply(Failure(f"http_{reply.status}", "the server switches to another protocol"), reply)
-        return reply
+        return _of_reply(Failure(f"http_{reply.status}", words), reply)
 
     def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
         """Redact and cut the message of a failure, and add the address that replied, with a hint."""
@@ -117,22 +99,26 @@ class ApiClient:
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
         found = replace(failure, message=words)
         if reply is not None:
-            found = _of_reply(found, reply, self._hint(failure.kind, words, reply))
+            hint = ""
+            if reply.status in (404, 405):
+                hint = address_hint(reply.url, self._endpoint.path, self._endpoint.title)
+            elif reply.status in (401, 403) and self._login:
+                hint = self._login
+            elif failure.kind in ("http_400", "http_422", "too_long"):
+                hint = option_hint(words)
+            found = _of_reply(found, reply, hint)
         elif isinstance(failure, ServerFailure):  # of a connection: the transport has added the address
             found = replace(found, words=SECRETS.hide_in_message(failure.words))
         if isinstance(found, ServerFailure):
             return replace(found, address=found.address.removesuffix(f"/{self._endpoint.path}"))
         return found
 
-    async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
-        if not self._stream:
-            return self._attempt(await self.post(transport, body), None)
-        # Each attempt has its own reader, so nothing of a broken stream gets into the next.
-        reader = self._endpoint.reader()
-        return self._attempt(await self.post(transport, {**body, **self._endpoint.stream_fields}, reader.feed), reader)
-
-    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
-        """Return the outcome of an attempt, with failures that may be shown."""
+    async def _attempt(
+        self, transport: Transport, body: Mapping[str, Any], reader: StreamReader | None, sink: Sink | None
+    ) -> Attempt:
+        """Make one attempt, and return its outcome, with failures that may be shown."""
+        fields = {} if reader is None else self._endpoint.stream_fields
+        reply = await self.post(transport, {**body, **fields}, sink)
         # No reply: the connection failed, which names the address already.
         if isinstance(reply, Failure):
             return Attempt(Completion(failure=self.shown(reply)))
@@ -140,18 +126,11 @@ class ApiClient:
         if reader is not None and 200 <= reply.status < 300:
             completion = reader.completion()
         else:
-            completion = read_reply(self._endpoint, reply.status, reply.body)
+            collected = bytes(sink.body) if isinstance(sink, Moments) else b""
+            completion = read_reply(self._endpoint, reply.status, reply.body or collected)
         if completion.failure is not None:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after, reply.date))
-
-    def _hint(self, kind: str, words: str, reply: Reply) -> str:
-        """Return what may be wrong: the address, the key, or an option; empty if nothing is known."""
-        if reply.status in (404, 405):
-            return address_hint(reply.url, self._endpoint.path, self._endpoint.title)
-        if reply.status in (401, 403) and self._login:
-            return self._login
-        return option_hint(words) if kind in ("http_400", "http_422", "too_long") else ""
 
 
 def _of_reply(failure: Failure, reply: Reply, hint: str = "") -> Failure:

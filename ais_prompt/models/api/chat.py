@@ -1,13 +1,17 @@
 """The wire format of OpenAI-compatible servers: requests to JSON bodies, replies and streams to completions.
 
-Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in two functions only; that of Responses is
-in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
+Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in three functions only; that of Responses
+is in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
 Source: the API reference of OpenAI, "Chat Completions", "Completions" and "Streaming", as other servers follow it.
+
+Alternatives of generated tokens: chat completions take ``logprobs=true`` and ``top_logprobs=N``, and have a list
+``content`` of objects in ``logprobs`` of a choice; completions take ``logprobs=N`` and have lists ``tokens``,
+``token_logprobs`` and ``top_logprobs`` there. vLLM, SGLang and llama.cpp follow both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,14 +19,21 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.models.api.effort import chat_effort
+from ais_prompt.errors import PromptError
 from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.token_choices import chat_token_fields, tokens_of
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
-from ais_prompt.models.model_options import Wire
+from ais_prompt.models.api.wire import (
+    EFFORT,
+    BadBody,
+    as_messages,
+    embed_files,
+    fields_of,
+    is_effort_number,
+    text_of,
+    token_count,
+)
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Wire
 from ais_prompt.types import (
-    ChatMessage,
     Completion,
     Decoding,
     Failure,
@@ -40,6 +51,9 @@ STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_o
 MOST_STOPS: Final = 4
 """Stop texts that a request may have. Source: the API reference of OpenAI, ``stop``."""
 
+TOP_LOGPROBS: Final = "top_logprobs"
+"""Field of `Decoding.extra`: how many of the likeliest tokens are requested for each generated token."""
+
 
 class OpenAIEndpoint(Struct, frozen=True):
     """One of the two older endpoints of a server.
@@ -50,8 +64,8 @@ class OpenAIEndpoint(Struct, frozen=True):
         prompt_name: the field of the body that holds the prompt.
         prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
         choice_text: a choice of the reply → its text, and reasoning within it; raises `BadBody` if there is none.
-        stream_fields: further fields of a request whose answer is streamed.
         token_fields: `Decoding.extra` → the fields of the body, with those that ask for alternatives of tokens.
+        stream_fields: further fields of a request whose answer is streamed.
     """
 
     path: str
@@ -59,8 +73,8 @@ class OpenAIEndpoint(Struct, frozen=True):
     prompt_name: str
     prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
     choice_text: Callable[[Mapping[str, Any]], tuple[str, str]]
+    token_fields: Callable[[Mapping[str, Any]], dict[str, Any]]
     stream_fields: Mapping[str, Any] = STREAMED
-    token_fields: Callable[[Mapping[str, Any]], dict[str, Any]] = chat_token_fields
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
         """As `WireFormat.body`.
@@ -97,10 +111,15 @@ class OpenAIEndpoint(Struct, frozen=True):
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
         (text, thought), message = self.choice_text(choice), choice.get("message")
-        reason, usage = choice.get("finish_reason"), reply.get("usage")
-        reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
-        found = completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
-        return replace(found, tokens=tokens_of(choice.get("logprobs")))
+        refusal = refusal_of(message)
+        said = Completion(
+            text or refusal,
+            usage=usage_of(reply.get("usage")),
+            reasoning=reasoning_of(message) or thought,
+            refused=bool(refusal),
+            tool_calls=tool_calls_of(message),
+        )
+        return replace(ended(said, choice.get("finish_reason")), tokens=tokens_of(choice.get("logprobs")))
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
@@ -109,7 +128,7 @@ class OpenAIEndpoint(Struct, frozen=True):
 
 def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
     """Return a prompt as messages in OpenAI form; a text becomes a message of the user."""
-    return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
+    return list(map(openai_json, as_messages(prompt)))
 
 
 def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
@@ -119,31 +138,67 @@ def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
     return content_of(message.get("content"))
 
 
+def chat_token_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for chat completions."""
+    return {**extra, "logprobs": True} if TOP_LOGPROBS in extra else dict(extra)
+
+
 CHAT: Final = OpenAIEndpoint(
-    "chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text
+    "chat/completions",
+    "Chat Completions (OpenAIChatModel)",
+    "messages",
+    chat_messages,
+    _chat_text,
+    chat_token_fields,
 )
 
 
-def completion_of(
-    text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str, tool_calls: tuple[ToolCall, ...] = ()
-) -> Completion:
-    """Make the completion of a reply, streamed or not.
+def _only_text(prompt: Prompt) -> str:
+    if not isinstance(prompt, str):
+        raise PromptError("OpenAICompletionModel takes text, not messages", fix="use OpenAIChatModel for messages")
+    return prompt
 
-    Args:
-        text: the answer.
-        refusal: the text with which the model refuses to answer; it is the answer if there is no other.
-        finish_reason, usage: as in the reply.
-        reasoning: the reasoning before the answer.
-        tool_calls: what the model calls in place of an answer, or after it.
+
+def _plain_text(choice: Mapping[str, Any]) -> tuple[str, str]:
+    if not isinstance(choice.get("text"), str):
+        raise BadBody("the choice has no text")
+    return choice["text"], ""
+
+
+def completion_token_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for completions."""
+    found = dict(extra)
+    number = found.pop(TOP_LOGPROBS, None)
+    return found if number is None else {**found, "logprobs": number}
+
+
+COMPLETIONS: Final = OpenAIEndpoint(
+    "completions",
+    "Completions (OpenAICompletionModel)",
+    "prompt",
+    _only_text,
+    _plain_text,
+    completion_token_fields,
+)
+
+
+def chat_effort(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for chat completions.
+
+    A level is sent as it is. Source: the API reference of OpenAI, "Chat Completions", ``reasoning_effort``, which vLLM
+    and SGLang have too (https://docs.vllm.ai, "OpenAI-Compatible Server"; https://docs.sglang.ai, "OpenAI APIs").
+
+    A number of tokens goes to the chat template of a server such as vLLM or SGLang: ``enable_thinking`` of Qwen3
+    (https://qwen.readthedocs.io, "vLLM", "Thinking & Non-Thinking Modes") and ``thinking_budget`` of Seed-OSS
+    (https://huggingface.co/ByteDance-Seed/Seed-OSS-36B-Instruct, "Thinking Budget"). A template that knows neither
+    ignores them; OpenAI itself refuses the field.
     """
-    said = Completion(
-        text or refusal,
-        usage=usage_of(usage),
-        reasoning=reasoning,
-        refused=bool(refusal),
-        tool_calls=tool_calls,
-    )
-    return ended(said, finish_reason)
+    found = dict(extra)
+    if not is_effort_number(found.get(EFFORT)):
+        return found
+    tokens = found.pop(EFFORT)
+    variables = {"enable_thinking": tokens > 0, **({"thinking_budget": tokens} if tokens > 0 else {})}
+    return {**found, TEMPLATE_VARIABLES: {**variables, **(found.get(TEMPLATE_VARIABLES) or {})}}
 
 
 def first_choice(choices: list[Any]) -> Any:
@@ -180,7 +235,7 @@ def content_of(content: Any) -> tuple[str, str]:
 
 
 def refusal_of(message: Any) -> str:
-    """Return OpenAI's field ``refusal`` of a message; empty without one."""
+    """Return the text with which the model refuses to answer, which is the answer if there is no other; or nothing."""
     return text_of(fields_of(message).get("refusal"))
 
 
@@ -225,6 +280,44 @@ def usage_of(usage: Any, asked: str = "prompt", answered: str = "completion") ->
     )
 
 
+def tokens_of(logprobs: Any) -> tuple[GeneratedToken, ...]:
+    """Return the tokens in ``logprobs`` of a choice; none if it is in neither form, or has no alternatives."""
+    if not (found := fields_of(logprobs)):
+        return ()
+    content = found.get("content")
+    tokens = tuple(_of_chat(content) if isinstance(content, list) else _of_completion(found))
+    return tokens if any(token.alternatives for token in tokens) else ()
+
+
+def _of_chat(content: list[Any]) -> Iterator[GeneratedToken]:
+    for one in map(fields_of, content):
+        if isinstance(one.get("token"), str) and _is_log_prob(one.get("logprob")):
+            top = one.get(TOP_LOGPROBS)
+            others = [fields_of(other) for other in top] if isinstance(top, list) else []
+            yield GeneratedToken(
+                one["token"],
+                float(one["logprob"]),
+                {
+                    other["token"]: float(other["logprob"])
+                    for other in others
+                    if isinstance(other.get("token"), str) and _is_log_prob(other.get("logprob"))
+                },
+            )
+
+
+def _of_completion(found: Mapping[str, Any]) -> Iterator[GeneratedToken]:
+    lists = [found.get(name) for name in ("tokens", "token_logprobs", TOP_LOGPROBS)]
+    tokens, values, tops = (one if isinstance(one, list) else [] for one in lists)
+    for token, value, top in zip(tokens, values, tops, strict=False):
+        if isinstance(token, str) and _is_log_prob(value):
+            others = {text: float(one) for text, one in fields_of(top).items() if _is_log_prob(one)}
+            yield GeneratedToken(token, float(value), others)
+
+
+def _is_log_prob(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 class ChatStream(StreamReader):
     """Assembles the chunks of a chat completion or a text completion.
 
@@ -243,17 +336,15 @@ class ChatStream(StreamReader):
         self._finish_reason: Any = None
         self._has_choice = False
 
-    @property
-    def _ended(self) -> bool:
-        return self._finish_reason is not None
-
     def _assemble(self) -> Completion:
-        if not self._has_choice:
-            return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
-        text, refusal, reasoning = map("".join, (self._text, self._refusal, self._reasoning))
-        calls = tool_calls_of({"tool_calls": list(self._calls.values())})
-        found = completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
-        return replace(found, tokens=tuple(self._tokens))
+        message = {
+            "content": "".join(self._text),
+            "reasoning_content": "".join(self._reasoning),
+            "refusal": "".join(self._refusal),
+            "tool_calls": [*self._calls.values()],
+        }
+        choices = [{"message": message, "finish_reason": self._finish_reason}] if self._has_choice else []
+        return replace(CHAT.answer({"choices": choices, "usage": self._usage}), tokens=tuple(self._tokens))
 
     def _take(self, event: dict[str, Any]) -> PieceKind:
         self._usage = event.get("usage") or self._usage
@@ -263,10 +354,8 @@ class ChatStream(StreamReader):
         choice = first_choice(choices) if isinstance(choices, list) else None
         if not isinstance(choice, dict):
             raise BadBody("the stream holds no choice")
-        # Others are not requested, but some servers send them.
-        return self._choice(choice) if choice.get("index") in (0, None) else "o"
-
-    def _choice(self, choice: Mapping[str, Any]) -> PieceKind:
+        if choice.get("index") not in (0, None):  # others are not requested, but some servers send them
+            return "o"
         self._has_choice = True
         delta = choice.get("delta")
         text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
@@ -276,7 +365,8 @@ class ChatStream(StreamReader):
         self._refusal.append(refusal)
         self._tokens += tokens_of(choice.get("logprobs"))
         called = self._call(delta)
-        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        if reason := choice.get("finish_reason"):
+            self._finish_reason, self._done = reason, True
         return "a" if text or refusal else "t" if called else "r" if reasoning else "o"
 
     def _call(self, delta: Any) -> bool:

@@ -23,10 +23,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint, first_choice
-from ais_prompt.models.api.completions import COMPLETIONS
+from ais_prompt.models.api.chat import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
 from ais_prompt.models.api.server_words import http_failure
-from ais_prompt.models.api.wire import BadBody, read_json
+from ais_prompt.models.api.wire import BadBody, fields_of, read_json
 from ais_prompt.models.likelihood_completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes
 from ais_prompt.models.model_options import LogprobsVia
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
@@ -37,6 +36,8 @@ TOP: Final = 5
 """Number of likeliest next tokens that are requested; OpenAI returns no more."""
 
 _REFUSED: Final = {400, 422}
+_ECHO_LISTS: Final = ("tokens", "token_logprobs")
+"""Fields of ``logprobs`` with the tokens of a completion, and the value of each."""
 
 
 class NoLogProbs(ValueError):
@@ -101,7 +102,10 @@ def _read_echo(reply: Any, prompt: Any) -> TokenLogProbs:
     text = choice.get("text")
     if not isinstance(text, str) or not text.startswith(prompt):
         raise NoLogProbs("the answer does not begin with the prompt, so echo was ignored")
-    tokens, values = _echo_lists(choice.get("logprobs"))
+    logprobs = fields_of(choice.get("logprobs"))
+    tokens, values = (logprobs.get(name) for name in _ECHO_LISTS)
+    if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
+        raise NoLogProbs(f"the reply has no logprobs with {' and '.join(_ECHO_LISTS)}")
     count = _prompt_tokens(reply)
     length = len(tokens) if count is None and text == prompt else count
     # One token is generated, which has no text if it ends the answer. The counts must show clearly which tokens are
@@ -110,17 +114,6 @@ def _read_echo(reply: Any, prompt: Any) -> TokenLogProbs:
         counted = "an unknown number of" if count is None else count
         raise NoLogProbs(f"the prompt has {counted} tokens, and logprobs has {len(tokens)}")
     return _checked([str(token) for token in tokens[:length]], values[:length])
-
-
-_ECHO_LISTS: Final = ("tokens", "token_logprobs")
-
-
-def _echo_lists(logprobs: Any) -> tuple[list[Any], list[Any]]:
-    """Return the tokens of a completion, and the value of each."""
-    tokens, values = (logprobs.get(name) if isinstance(logprobs, Mapping) else None for name in _ECHO_LISTS)
-    if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
-        raise NoLogProbs(f"the reply has no logprobs with {' and '.join(_ECHO_LISTS)}")
-    return tokens, values
 
 
 _WAYS: Final[Mapping[str, tuple[LogProbsFormat, ...]]] = {
@@ -168,8 +161,7 @@ def _first_of(entry: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _top(reply: Any) -> Mapping[str, float]:
-    logprobs = _choice(reply).get("logprobs")
-    places = logprobs.get("top_logprobs") if isinstance(logprobs, Mapping) else None
+    places = fields_of(_choice(reply).get("logprobs")).get("top_logprobs")
     top = places[0] if isinstance(places, list) and places else None
     if not isinstance(top, Mapping) or len(top) < TOP:
         return {}
@@ -177,7 +169,7 @@ def _top(reply: Any) -> Mapping[str, float]:
 
 
 def _choice(reply: Any) -> Mapping[str, Any]:
-    choices = reply.get("choices") if isinstance(reply, Mapping) else None
+    choices = fields_of(reply).get("choices")
     choice = first_choice(choices) if isinstance(choices, list) and choices else None
     if not isinstance(choice, Mapping):
         raise BadBody("the reply has no choices")
@@ -185,8 +177,7 @@ def _choice(reply: Any) -> Mapping[str, Any]:
 
 
 def _prompt_tokens(reply: Mapping[str, Any]) -> int | None:
-    usage = reply.get("usage")
-    count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    count = fields_of(reply.get("usage")).get("prompt_tokens")
     return count if isinstance(count, int) else None
 
 

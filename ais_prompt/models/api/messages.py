@@ -19,18 +19,29 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
-from ais_prompt.models.api.effort import message_effort
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.server_words import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, read_json, text_of, token_count
-from ais_prompt.models.flat_options import SamplingOption
+from ais_prompt.models.api.wire import (
+    EFFORT,
+    BadBody,
+    as_messages,
+    embed_files,
+    fields_of,
+    is_effort_number,
+    read_json,
+    text_of,
+    token_count,
+)
+from ais_prompt.models.flat_options import SamplingOption, read_option
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, ToolCall, Usage, prompt_to_json
 from ais_prompt.utils import CALL, RESULT, arguments_of, parts_of
 
 _ROLES: Final = {"system", "user", "assistant"}
+_BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 2048, "high": 4096}
+_LEAST_BUDGET: Final = 1024
 _DATA_URL: Final = re.compile(r"data:([^;,]*);base64,(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -48,7 +59,7 @@ class Messages(Struct, frozen=True):
     @property
     def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
         """As `WireFormat.prompt_value`."""
-        return lambda prompt: prompt_to_json(_as_messages(prompt))
+        return lambda prompt: prompt_to_json(as_messages(prompt))
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:  # noqa: ARG002
         """As `WireFormat.body`.
@@ -71,8 +82,31 @@ class Messages(Struct, frozen=True):
         }
 
     def answer(self, reply: Any) -> Completion:
-        """As `WireFormat.answer`."""
-        return message_completion(reply)
+        """As `WireFormat.answer`.
+
+        Thinking becomes the reasoning; redacted thinking has no text. A refusal without a text of its own has the
+        explanation of the server as its text.
+        """
+        if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
+            raise BadBody("the reply is no message")
+        blocks = [fields_of(block) for block in reply["content"]]
+        reason = text_of(reply.get("stop_reason"))
+        refused = reason == "refusal"
+        text = _joined(blocks, "text", "text", "")
+        if refused and not text:
+            text = text_of(fields_of(reply.get("stop_details")).get("explanation"))
+        said = Completion(
+            text,
+            usage=_usage(reply.get("usage")),
+            reasoning=_joined(blocks, "thinking", "thinking", "\n\n"),
+            refused=refused,
+            tool_calls=tuple(
+                ToolCall(text_of(block.get("name")), _arguments(block.get("input")))
+                for block in blocks
+                if block.get("type") == "tool_use"
+            ),
+        )
+        return ended(said, reason)
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> MessageStream:
         """As `WireFormat.reader`."""
@@ -82,17 +116,13 @@ class Messages(Struct, frozen=True):
 MESSAGES: Final = Messages()
 
 
-def _as_messages(prompt: Prompt) -> tuple[ChatMessage, ...]:
-    return (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt
-
-
 def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
     """Return the fields ``system`` and ``messages``.
 
     System messages at the beginning become ``system``; later ones stay, which newer models accept. Messages of one role
     in a row become one message, since roles must alternate.
     """
-    messages = _as_messages(prompt)
+    messages = as_messages(prompt)
     if unknown := [message.role for message in messages if _sender(message) not in _ROLES]:
         fix = "use system, user and assistant only"
         raise PromptError(f"the Messages API has no role {unknown[0]!r}", fix=fix)
@@ -110,6 +140,38 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
 def _sender(message: ChatMessage) -> str:
     """Return who sends a message: results of tools come from the user."""
     return "user" if parts_of(message, RESULT) else message.role
+
+
+def message_effort(extra: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Return the fields of a body for the Messages API.
+
+    The API has a budget of tokens, at least 1,024 and less than ``max_tokens``, which counts thoughts too. Source: the
+    documentation of Anthropic, "Extended thinking", ``thinking.budget_tokens``. Levels are the budgets that LiteLLM
+    gives them (https://docs.litellm.ai, "Anthropic", "reasoning_effort"): 1,024, 2,048 and 4,096.
+
+    Args:
+        extra: the fields of the config; its own ``thinking`` comes first.
+        max_tokens: of the request.
+
+    Raises:
+        PromptError: the level is not known, or the budget is outside of these limits.
+    """
+    found = dict(extra)
+    if (effort := found.pop(EFFORT, None)) is None or "thinking" in found:
+        return found
+    if effort == "none" or (is_effort_number(effort) and effort == 0):
+        return {**found, "thinking": {"type": "disabled"}}
+    budget = effort if is_effort_number(effort) else _BUDGETS.get(effort)
+    if budget is None:
+        fix = f"write one of {', '.join(_BUDGETS)}, none, or a number of tokens"
+        raise PromptError(f"the Messages API has no budget for {EFFORT}={effort!r}", fix=fix)
+    if budget < _LEAST_BUDGET:
+        what = f"the Messages API takes no budget of {budget} tokens for thoughts"
+        raise PromptError(what, fix=f"give at least {_LEAST_BUDGET}, or 0 for no thoughts")
+    if budget >= max_tokens:
+        what = f"thoughts may take {budget} tokens, and thoughts and answer together {max_tokens}"
+        raise PromptError(what, fix=f"set max_out_len above {budget}")
+    return {**found, "thinking": {"type": "enabled", "budget_tokens": budget}}
 
 
 def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,12 +247,8 @@ class AnthropicModel(ApiModel):
         return tuple(map(_with_version, super()._addresses(base_url)))
 
     def _read_sampling(self, sampling: SamplingOption, flat: Mapping[str, Any]) -> Sampling:
-        if sampling is None:
-            options = flat.get("generation_kwargs") or {}
-            return super()._read_sampling(None, {**flat, "generation_kwargs": {"temperature": None, **options}})
-        return super()._read_sampling(
-            {"temperature": None, **sampling} if isinstance(sampling, Mapping) else sampling, flat
-        )
+        given = {"temperature": None, **sampling} if isinstance(sampling, Mapping) else sampling
+        return read_option("sampling", Sampling, given, flat, temperature=None)
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -204,37 +262,6 @@ def _with_version(base_url: str) -> str:
     parts = urlsplit(base_url)
     path = parts.path.rstrip("/")
     return base_url if path.endswith("/v1") else urlunsplit(parts._replace(path=f"{path}/v1"))
-
-
-def message_completion(reply: Any) -> Completion:
-    """Make the completion of a message.
-
-    Thinking becomes the reasoning; redacted thinking has no text. A refusal without a text of its own has the
-    explanation of the server as its text.
-
-    Raises:
-        BadBody: it is not a message.
-    """
-    if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
-        raise BadBody("the reply is no message")
-    blocks = [fields_of(block) for block in reply["content"]]
-    reason = text_of(reply.get("stop_reason"))
-    refused = reason == "refusal"
-    text = _joined(blocks, "text", "text", "")
-    if refused and not text:
-        text = text_of(fields_of(reply.get("stop_details")).get("explanation"))
-    said = Completion(
-        text,
-        usage=_usage(reply.get("usage")),
-        reasoning=_joined(blocks, "thinking", "thinking", "\n\n"),
-        refused=refused,
-        tool_calls=tuple(
-            ToolCall(text_of(block.get("name")), _arguments(block.get("input")))
-            for block in blocks
-            if block.get("type") == "tool_use"
-        ),
-    )
-    return ended(said, reason)
 
 
 def _arguments(given: Any) -> str:
@@ -279,11 +306,6 @@ class MessageStream(StreamReader):
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, dict[str, Any]] = {}
         self._pieces: dict[int, list[str]] = {}
-        self._stopped = False
-
-    @property
-    def _ended(self) -> bool:
-        return self._stopped
 
     def _take(self, event: dict[str, Any]) -> PieceKind:
         kind, index = text_of(event.get("type")), event.get("index")
@@ -297,7 +319,7 @@ class MessageStream(StreamReader):
             usage = fields_of(self._message.get("usage")) | fields_of(event.get("usage"))
             self._message |= {**fields_of(event.get("delta")), "usage": usage}
         elif kind == "message_stop":
-            self._stopped = True
+            self._done = True
         return "o"
 
     def _piece(self, index: int, delta: Any) -> PieceKind:
@@ -312,7 +334,7 @@ class MessageStream(StreamReader):
     def _assemble(self) -> Completion:
         if self._message is None:
             raise BadBody("the stream holds no message")
-        return message_completion({**self._message, "content": [self._block(index) for index in sorted(self._blocks)]})
+        return MESSAGES.answer({**self._message, "content": [self._block(index) for index in sorted(self._blocks)]})
 
     def _block(self, index: int) -> dict[str, Any]:
         block, text = self._blocks[index], "".join(self._pieces[index])

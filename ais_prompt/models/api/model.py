@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 
 from msgspec.structs import replace
@@ -22,7 +23,6 @@ from ais_prompt.models.flat_options import (
     ServedNames,
     WireOption,
     check_body,
-    check_fields,
     check_options,
     read_option,
     read_retry,
@@ -37,20 +37,10 @@ from ais_prompt.models.model_options import (
     first_stop,
     join_stops,
 )
-from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
+from ais_prompt.models.server.server_options import HOST, ServerOption, read_server
 from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
-from ais_prompt.models.transport import (
-    ClientOption,
-    Moments,
-    Server,
-    WatchedTransport,
-    allow_connections,
-    check_environment,
-    forget_connections,
-    read_client,
-    request_headers,
-)
+from ais_prompt.models.transport.base import ClientOption, Moments, Server, WatchedTransport, read_client
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
     VariableName,
@@ -58,11 +48,19 @@ from ais_prompt.models.transport.credentials import (
     check_variable_name,
     key_words,
     read_key,
+    request_headers,
     resolve_address,
     resolve_fields,
     resolve_headers,
 )
-from ais_prompt.models.transport.network import check_address, public_address, without_login
+from ais_prompt.models.transport.network import (
+    allow_connections,
+    check_address,
+    check_environment,
+    forget_connections,
+    public_address,
+    without_login,
+)
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
 if TYPE_CHECKING:
@@ -176,8 +174,7 @@ class ApiModel:
         self.body_fields = dict(body_fields or {})
         self.think_tags = check_think_tags(think_tags)
         self.given_identity = identity
-        check_body(self.sampling, model)
-        check_fields(self.body_fields, self.sampling, model)
+        check_body(self.sampling, self.body_fields, model)
         self._check_options()
         self._tokenizer: Any = None
         self._tokenizer_fault: ModelError | None = None
@@ -334,17 +331,26 @@ class ApiModel:
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
         # Asked, by `Dispatcher`: the sample is the conversation, whose turns stay on one replica.
-        completion = await opened(self._client).generate(body, tokens, request.sample_id)
+        client = opened(self._client)
+        completion = await client.dispatcher.ask(partial(client.once, body), tokens, request.sample_id)
         return self.finish(completion, request)
 
     async def start(self) -> None:
-        """Start the server of this model, if a run starts it and it does not run yet.
+        """Start the server of this model, if a run starts it and it does not run yet; later requests wait for that.
 
         Raises:
             ModelError: it cannot be started.
         """
-        if self.server is not None and self._client is None:
-            await self._start(self.server)
+        if self.server is None or self._client is not None:
+            return
+        async with opened(self._starting):
+            if self._client is None and self._shared is not None:
+                await self._shared.wait()
+                self._connect([self._replica(address) for address in self._shared.addresses])
+                self._following = asyncio.create_task(self._shared.follow(self._change_servers))
+            elif self._client is None:
+                instances = await opened(self._servers).use(self.server, self._server_name)
+                self._connect([self._replica(instance.base_url, instance) for instance in instances])
 
     async def complete_once(self, request: Request, moments: Moments) -> tuple[Completion, StreamReader | None]:
         """Answer one request in one attempt, past all limits and without retries; `start` was called before.
@@ -382,7 +388,7 @@ class ApiModel:
             self._following.cancel()
         if self._client is not None:
             client, self._client = self._client, None
-            await client.close()
+            await client.dispatcher.close()
             if self._shared is not None:
                 self._shared = None
             elif self.server is not None and self._servers is not None:
@@ -466,17 +472,6 @@ class ApiModel:
             ConfigError: names the option.
         """
         check_options(type(self).__name__, self.wire, self.sampling, self.wire_options, has_seed=self.has_seed)
-
-    async def _start(self, server: ServerToStart) -> None:
-        """Start the server before the first request; the others wait for that."""
-        async with opened(self._starting):
-            if self._client is None and self._shared is not None:
-                await self._shared.wait()
-                self._connect([self._replica(address) for address in self._shared.addresses])
-                self._following = asyncio.create_task(self._shared.follow(self._change_servers))
-            elif self._client is None:
-                instances = await opened(self._servers).use(server, self._server_name)
-                self._connect([self._replica(instance.base_url, instance) for instance in instances])
 
     def _change_servers(self) -> None:
         """Ask the shared servers that are announced now."""

@@ -14,10 +14,9 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.chat import chat_messages, usage_of
-from ais_prompt.models.api.effort import response_effort
 from ais_prompt.models.api.server_words import ended, reported_failure
 from ais_prompt.models.api.stream import PieceKind, StreamReader
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of
+from ais_prompt.models.api.wire import EFFORT, BadBody, as_messages, embed_files, fields_of, is_effort_number, text_of
 from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
@@ -81,7 +80,10 @@ class Responses(Struct, frozen=True):
         usage = usage_of(reply.get("usage"), "input", "output")
         status = reply.get("status")
         if status == "failed" or reply.get("error"):
-            return Completion(usage=usage, failure=_failure(fields_of(reply.get("error"))))
+            error = fields_of(reply.get("error"))
+            code, words = text_of(error.get("code")), text_of(error.get("message")) or "the response failed"
+            failure = Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words)
+            return Completion(usage=usage, failure=reported_failure({"error": error}) or failure)
         cause = fields_of(reply.get("incomplete_details")).get("reason") if status == "incomplete" else None
         said = _completion([fields_of(item) for item in reply["output"]], usage)
         found = ended(said, "tool_calls" if status == "completed" and said.tool_calls else cause or status)
@@ -108,16 +110,13 @@ class ResponseStream(StreamReader):
         super().__init__(clock)
         self._response: Any = None
 
-    @property
-    def _ended(self) -> bool:
-        return self._response is not None
-
     def _take(self, event: dict[str, Any]) -> PieceKind:
         kind = text_of(event.get("type"))
         if kind == "error":
             raise BadBody("the stream holds an error")
         if kind in _ENDS:
             self._response = event.get("response")
+            self._done |= self._response is not None
         return _PIECES.get(kind, "o")
 
     def _assemble(self) -> Completion:
@@ -131,9 +130,7 @@ def response_input(prompt: Prompt) -> list[dict[str, Any]]:
         PromptError: a message has a role or a part that the endpoint does not have.
         DataError: a local file cannot be read.
     """
-    messages = (ChatMessage("user", prompt),) if isinstance(prompt, str) else embed_files(prompt)
-    assert not isinstance(messages, str)
-    return [item for message in messages for item in _items(message)]
+    return [item for message in as_messages(embed_files(prompt)) for item in _items(message)]
 
 
 def _items(message: ChatMessage) -> list[dict[str, Any]]:
@@ -149,20 +146,35 @@ def _items(message: ChatMessage) -> list[dict[str, Any]]:
     return [*said, *({"type": "function_call", **one} for one in named)]
 
 
+def response_effort(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a body for the Responses API.
+
+    Source: the API reference of OpenAI, "Responses", ``reasoning.effort``.
+
+    Raises:
+        PromptError: the effort is a number of tokens, for which the API has no field.
+    """
+    found = dict(extra)
+    if (effort := found.pop(EFFORT, None)) is None:
+        return found
+    if is_effort_number(effort) and effort > 0:
+        what = f"the Responses API has no budget of {effort} tokens for thoughts"
+        raise PromptError(what, fix=f"write {EFFORT}='low', 'medium' or 'high'")
+    level = "none" if is_effort_number(effort) else effort
+    return {**found, "reasoning": {"effort": level, **found.get("reasoning", {})}}
+
+
 def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return further fields with tools and their choice in the form of the API, which has no ``function`` in them."""
     found = dict(extra)
     if "tools" in extra:
-        found["tools"] = [_tool(tool) for tool in extra["tools"]]
+        # The server would be strict by default, and refuse schemas with optional parameters then.
+        default = {"type": "function", "parameters": None, "strict": False}
+        found["tools"] = [{**default, **tool["function"]} if "function" in tool else tool for tool in extra["tools"]]
     choice = extra.get("tool_choice")
     if isinstance(choice, Mapping) and "function" in choice:
         found["tool_choice"] = {"type": "function", **choice["function"]}
     return found
-
-
-def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool; the server would be strict by default, and refuse schemas with optional parameters then."""
-    return {"type": "function", "parameters": None, "strict": False, **tool["function"]} if "function" in tool else tool
 
 
 def _item(message: ChatMessage) -> dict[str, Any]:
@@ -227,10 +239,3 @@ def _reasoning(item: Mapping[str, Any]) -> str:
         if any(texts):
             return "\n\n".join(filter(None, texts))
     return ""
-
-
-def _failure(error: Mapping[str, Any]) -> Failure:
-    code, words = text_of(error.get("code")), text_of(error.get("message"))
-    if failure := reported_failure({"error": error}):
-        return failure
-    return Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words or "the response failed")

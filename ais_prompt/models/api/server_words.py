@@ -100,7 +100,8 @@ def ended(completion: Completion, reason: Any) -> Completion:
     if word in _CUT:
         return replace(completion, finish_reason="length")
     if word in _FILTERED:
-        return Completion(usage=completion.usage, failure=filtered())
+        what = "the server's content filter withheld the answer, or cut it"
+        return Completion(usage=completion.usage, failure=Failure(CONTENT_FILTER, what))
     if word in _BROKEN:
         what = f"the server broke the answer off, with the finish reason {reason!r}"
         return Completion(usage=completion.usage, failure=Failure(BROKEN, what))
@@ -110,11 +111,6 @@ def ended(completion: Completion, reason: Any) -> Completion:
         what = "the finish reason %r of the server is not known; its answers count as whole"
         logger.warning(what, reason, extra={ONCE: f"finish reason {word}"})
     return replace(completion, finish_reason="unknown")
-
-
-def filtered() -> Failure:
-    """Return the failure of an answer that the content filter of the server withheld."""
-    return Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
 
 
 _SUBJECT: Final = r"(prompt|input|inputs|message|messages|request|request body|content|query|sequence|text)"
@@ -314,9 +310,8 @@ def option_hint(error: str) -> str:
             return "set another max_out_len"
         other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
         return f"set max_tokens_field={other!r}"
-    return next((advice for field, advice in _OPTIONS.items() if re.search(_named(field), error)), "")
-
-
-def _named(field: str) -> str:
-    """Return the pattern of a field in quotes, in a path, or as the subject of a sentence; "stop" is a word as well."""
-    return rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b"""
+    for field, advice in _OPTIONS.items():
+        # In quotes, in a path, or as the subject of a sentence: "stop" is a word as well.
+        if re.search(rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b""", error):
+            return advice
+    return ""

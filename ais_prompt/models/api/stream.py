@@ -56,13 +56,13 @@ class StreamReader(ABC):
         self.times: list[float] = []
         self.kinds: list[PieceKind] = []
         self.served = ""
-        self._done = False
+        self._done = False  # whether the server has said that the answer is complete
         self._fault: Failure | None = None
         self._other = bytearray()  # the body, as long as it is no stream of events
 
     @abstractmethod
     def _take(self, event: dict[str, Any]) -> PieceKind:
-        """Take the data of one event; return what it brings.
+        """Take the data of one event; return what it brings. Set `_done` if the answer is complete with it.
 
         Raises:
             BadBody: it is an error, or not in the form of this server.
@@ -75,11 +75,6 @@ class StreamReader(ABC):
         Raises:
             BadBody: they are no answer.
         """
-
-    @property
-    @abstractmethod
-    def _ended(self) -> bool:
-        """Whether the server has said that the answer is complete."""
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the body, cut anywhere."""
@@ -99,7 +94,7 @@ class StreamReader(ABC):
         if self._fault:
             return Completion(failure=self._fault)
         # Cut off: neither a last event nor a finish reason came.
-        if not self._done and not self._ended:
+        if not self._done:
             return Completion(
                 failure=self._reported() or Failure("broken_stream", "the stream ended before the answer did")
             )

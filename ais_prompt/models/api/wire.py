@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils import FILE_NOTE, KINDS, MediaFile, checked_levels, local_file
+from ais_prompt.utils import FILE_NOTE, KINDS, checked_levels, local_file
 
 
 class BadBody(ValueError):
@@ -19,6 +19,12 @@ class BadBody(ValueError):
 
 _MOST_TOKENS: Final = 2**53
 """A larger number is not a count of tokens."""
+EFFORT: Final = "reasoning_effort"
+"""One name of the effort of thinking for all APIs: ``generation_kwargs=dict(reasoning_effort=...)``.
+
+It is a level (``low``, ``medium``, ``high``, or another that the API knows; ``none`` for no thinking), or a number of
+tokens for the thoughts; 0 is none. What an API has no word for is refused where it is sent.
+"""
 
 
 def read_json(body: bytes) -> Any:
@@ -52,19 +58,28 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def is_effort_number(effort: Any) -> bool:
+    """Return whether an effort of thinking is a number of tokens, and not a level."""
+    return isinstance(effort, int) and not isinstance(effort, bool)
+
+
+def as_messages(prompt: Prompt) -> tuple[ChatMessage, ...]:
+    """Return a prompt as messages; a text becomes a message of the user."""
+    return (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt
+
+
 def embed_files(prompt: Prompt) -> Prompt:
     """Put every local file into the prompt, as a ``data:`` URL or the base64 of an ``input_audio`` part.
 
     Raises:
         DataError: a file can no longer be read.
     """
-    return prompt if isinstance(prompt, str) else tuple(map(_message, prompt))
-
-
-def _message(message: ChatMessage) -> ChatMessage:
-    if isinstance(message.content, str):
-        return message
-    return replace(message, content=tuple(map(_part, message.content)))
+    if isinstance(prompt, str):
+        return prompt
+    return tuple(
+        message if isinstance(message.content, str) else replace(message, content=tuple(map(_part, message.content)))
+        for message in prompt
+    )
 
 
 def _part(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,12 +90,8 @@ def _part(part: Mapping[str, Any]) -> Mapping[str, Any]:
     # Servers want the URL in a mapping; templates may also have it as a text.
     fields = dict(body) if isinstance(body, Mapping) else {"url": body}
     file = local_file(part)
-    if file is not None:
-        fields |= _embedded(file, kind)
+    if file is not None and kind == "input_audio":
+        fields |= {"data": file.base64(), "format": file.extension}
+    elif file is not None:
+        fields["url"] = f"data:{file.mime};base64,{file.base64()}"
     return {**{key: value for key, value in part.items() if key != FILE_NOTE}, kind: fields}
-
-
-def _embedded(file: MediaFile, kind: str) -> dict[str, str]:
-    if kind == "input_audio":
-        return {"data": file.base64(), "format": file.extension}
-    return {"url": f"data:{file.mime};base64,{file.base64()}"}

@@ -18,7 +18,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.ends import NOT_A_NUMBER
 from ais_prompt.models.huggingface.library import (
     BATCH_ERRORS,
     OUT_OF_MEMORY,
@@ -26,7 +25,7 @@ from ais_prompt.models.huggingface.library import (
     bisect_on_failure,
     free_accelerator,
 )
-from ais_prompt.models.huggingface.next_tokens import Steps
+from ais_prompt.models.huggingface.next_tokens import NOT_A_NUMBER, Steps
 from ais_prompt.models.huggingface.reuse import (
     WORTH,
     CachedPrefix,
@@ -86,7 +85,7 @@ class ContinuousBatch:
     The memory of ``batch_size`` answers of full length is the bound. Within it up to twice as many rows are computed.
 
     Args:
-        network: a causal language model of transformers whose rows can be joined; see `probe.why_not_joined`.
+        network: a causal language model of transformers whose rows can be joined; see `generation.why_not_joined`.
         reuse: keeps keys and values for later prompts.
         steps: computes the next tokens of rows.
         prompts: token ids of each prompt.

@@ -1,21 +1,24 @@
-"""Generate answers with a loaded network: options of ``generate`` in transformers, and how batches are formed."""
+"""Generate answers with a loaded network: how batches are formed, and options of ``generate`` in transformers.
+
+What a network allows is tried on a few tokens: rows beside each other (`why_alone`), and rows that are put into a cache
+and taken out again (`why_not_joined`).
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from copy import deepcopy
 from time import perf_counter
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.abilities import why_alone, why_not_joined
 from ais_prompt.models.huggingface.continuous import ContinuousBatch
-from ais_prompt.models.huggingface.ends import NOT_A_NUMBER
-from ais_prompt.models.huggingface.library import bisect_on_failure
-from ais_prompt.models.huggingface.next_tokens import Steps
-from ais_prompt.models.huggingface.reuse import Reuse, Tokens
+from ais_prompt.models.huggingface.library import bisect_on_failure, cache_for_generate, first_line, quiet
+from ais_prompt.models.huggingface.local_likelihood import tolerance
+from ais_prompt.models.huggingface.next_tokens import NOT_A_NUMBER, Steps, left_padded
+from ais_prompt.models.huggingface.reuse import WORTH, CachedPrefix, Reuse, Tokens, block_of
 from ais_prompt.types import Completion, Decoding, Failure
 
 logger = logging.getLogger(__name__)
@@ -103,9 +106,12 @@ class Generator:
                 else:
                     yield row.number, replace(steps.completion(row.prompt, row.new), seconds=row.seconds)
             return
+
+        def work(rows: Sequence[Tokens]) -> list[Completion]:
+            return self._complete(steps, decoding, rows, steps.padded(rows))
+
         for start in range(0, len(prompts), self._batch_size):
             batch_rows = prompts[start : start + self._batch_size]
-            work = partial(self._fixed_batch, steps, decoding)
             for number, outcome in enumerate(bisect_on_failure(batch_rows, work, kind="generation"), start):
                 yield number, Completion(failure=outcome) if isinstance(outcome, Failure) else outcome
 
@@ -132,9 +138,6 @@ class Generator:
     def _steps(self, decoding: Decoding, seed: int | None) -> Steps:
         options = generation_options(decoding)
         return Steps(self._network, self._tokenizer, decoding, options, think_tags=self._think_tags, seed=seed)
-
-    def _fixed_batch(self, steps: Steps, decoding: Decoding, rows: Sequence[Tokens]) -> list[Completion]:
-        return self._complete(steps, decoding, rows, steps.padded(rows))
 
     def _complete(
         self, steps: Steps, decoding: Decoding, rows: Sequence[Sequence[int]], batch: Mapping[str, Any]
@@ -173,3 +176,124 @@ def generation_options(decoding: Decoding) -> dict[str, Any]:
     options = {name: value for name, value in asked.items() if value is not None and name != "eos_token_id"}
     sampling = is_sampling(options)
     return {**(options if sampling else without_sampling(options)), "do_sample": sampling}
+
+
+_TRUNK: Final = tuple(range(1, WORTH + 3))
+_PROMPTS: Final = ((*_TRUNK, 40, 41, 42), (*_TRUNK, 50))
+_FURTHER: Final = ((*_PROMPTS[0], 43), (*_PROMPTS[1], 51, 52))
+"""The inputs: prompts with a common beginning, then dialogues that continue them."""
+_OF_WHOLE_ANSWERS: Final = (
+    "begin_suppress_tokens",
+    "encoder_no_repeat_ngram_size",
+    "encoder_repetition_penalty",
+    "exponential_decay_length_penalty",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "guidance_scale",
+    "max_time",
+    "min_length",
+    "min_new_tokens",
+    "watermarking_config",
+)
+"""Options that depend on where the prompt ends, or on the time: an answer must come from one call of ``generate``."""
+
+
+def why_not_joined(network: Any, options: Mapping[str, Any]) -> str:
+    """Return why rows cannot be put into the cache of other rows and taken out again; empty if they can.
+
+    Args:
+        network: a causal language model of transformers.
+        options: options of ``generate``, besides the model's ``generation_config.json``.
+    """
+    return _other_way_of_generating(network, options) or _other_cache(network) or _trial(network)
+
+
+def why_alone(network: Any) -> str:
+    """Return why an answer depends on the prompts beside it in a padded batch; empty if it does not.
+
+    A network without an attention mask computes the padding of short prompts as if it were text.
+    """
+    rows = _rows(network, _PROMPTS)
+    try:
+        return _change(network, _alone(network, rows), _next_log_probs(network, rows, None))
+    except Exception as error:  # networks can raise anything
+        return first_line(error)
+
+
+def _other_way_of_generating(network: Any, options: Mapping[str, Any]) -> str:
+    """Return why ``generate`` takes no cache, or must compute whole answers; empty if neither holds."""
+    config = deepcopy(network.generation_config)
+    config.update(**options)
+    mode = str(config.get_generation_mode().value)
+    if mode not in ("greedy_search", "sample"):
+        return f"answers are generated by {mode}"
+    if config.use_cache is False:
+        return "use_cache is False"
+    if config.cache_implementation:
+        return f"cache_implementation is {config.cache_implementation!r}"
+    return next((f"{name} is {value!r}" for name in _OF_WHOLE_ANSWERS if (value := getattr(config, name, None))), "")
+
+
+def _other_cache(network: Any) -> str:
+    """Return which layers keep more or less than the keys and values of all tokens; empty if none."""
+    from transformers import DynamicCache
+    from transformers.cache_utils import DynamicLayer
+
+    try:
+        layers = DynamicCache(config=network.config).layers
+    except Exception as error:  # a config may lack what a cache needs
+        return first_line(error)
+    others = sorted({type(layer).__name__ for layer in layers if type(layer) is not DynamicLayer})
+    return f"its cache has layers of the kind {', '.join(others)}" if others else ""
+
+
+def _trial(network: Any) -> str:
+    """Return why joined rows fail on a few tokens; empty if they work."""
+    reuse = Reuse(network, limit=1000)
+    try:
+        for prompts in (_PROMPTS, _FURTHER):
+            rows = _rows(network, prompts)
+            cache = reuse.cache_for(rows)
+            assert cache.get_seq_length() >= WORTH
+            if reason := _change(network, _alone(network, rows), _next_log_probs(network, rows, cache)):
+                return reason
+            block = block_of(rows, cache)
+            for number, row in enumerate(rows):
+                reuse.keep(CachedPrefix(block, number, len(row)))
+    except Exception as error:  # networks can raise anything
+        return first_line(error)
+    return ""
+
+
+def _rows(network: Any, prompts: Sequence[Tokens]) -> list[Tokens]:
+    size = network.config.get_text_config().vocab_size
+    return [tuple(token % size for token in prompt) for prompt in prompts]
+
+
+def _change(network: Any, alone: Any, together: Any) -> str:
+    """Return by how much log-probabilities differ, shape (rows, vocabulary) each; empty if it is no more than noise."""
+    likeliest = alone.argmax(-1, keepdim=True)
+    worst = (alone - together).gather(-1, likeliest).abs().max().item()
+    return "" if worst <= tolerance(network) else f"log-probabilities would change by {worst:.2g} nats"
+
+
+def _alone(network: Any, rows: Sequence[Tokens]) -> Any:
+    import torch
+
+    return torch.cat([_next_log_probs(network, [row], None) for row in rows])
+
+
+def _next_log_probs(network: Any, rows: Sequence[Tokens], cache: Any) -> Any:
+    """Compute the log-probabilities of the token after each row, in nats, shape (rows, vocabulary)."""
+    with quiet():
+        output = network.generate(
+            **left_padded(rows, 0, network.device),
+            **cache_for_generate(cache),
+            pad_token_id=0,
+            max_new_tokens=1,
+            num_beams=1,
+            do_sample=False,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+    return output.logits[0].float().log_softmax(-1)

@@ -64,13 +64,11 @@ class TokenRow(Struct, frozen=True):
 
     def completion(self, log_probs: Sequence[float], seconds: float) -> Completion:
         """Return the completion, from the requested log-probabilities in nats."""
-        usage = Usage(len(self.tokens) + (not self.is_choice), 0)
         if self.is_choice:
-            return likelihood_completion(Likelihood(0.0, 0, 0, 0, tuple(log_probs)), usage, seconds)
-        nll = -fsum(log_probs)
-        return likelihood_completion(
-            Likelihood(nll, len(log_probs), self.all_tokens, self.bytes, merged=self.merged), usage, seconds
-        )
+            found = Likelihood(0.0, 0, 0, 0, tuple(log_probs))
+        else:
+            found = Likelihood(-fsum(log_probs), len(log_probs), self.all_tokens, self.bytes, merged=self.merged)
+        return likelihood_completion(found, Usage(len(self.tokens) + (not self.is_choice), 0), seconds)
 
 
 def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> TokenRow | Failure:
@@ -135,7 +133,10 @@ class LikelihoodComputer:
         self._pad = pad
         self._batch_size = batch_size
         self._cache_tokens = cache_tokens
-        self._shares = cache_tokens > 0 and self._can_share()
+        self._shares = cache_tokens > 0
+        if self._shares and (reason := _obstacle(network.config) or self._trial()):
+            logger.info("common beginnings of texts cannot be shared, each is computed anew: %s", reason)
+            self._shares = False
 
     def log_probs(self, rows: Sequence[TokenRow]) -> Iterator[tuple[int, list[float] | Failure]]:
         """Yield numbers of rows and their log-probabilities in nats, or their failures, in the order of computation."""
@@ -149,25 +150,15 @@ class LikelihoodComputer:
                 logger.info("computing this time without shared beginnings: %s", first_line(error))
         if waiting:
             free_accelerator()
-        yield from self._one_by_one(waiting)
-
-    def _one_by_one(self, rows: Mapping[int, TokenRow]) -> Iterator[tuple[int, list[float] | Failure]]:
-        """Compute rows in batches of similar length, for little padding."""
-        order = sorted(rows, key=lambda number: len(rows[number].tokens), reverse=True)
+        # Batches of similar length, for little padding.
+        order = sorted(waiting, key=lambda number: len(waiting[number].tokens), reverse=True)
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            answers = bisect_on_failure([rows[number] for number in batch], self._plain, kind="scoring")
+            answers = bisect_on_failure([waiting[number] for number in batch], self._plain, kind="scoring")
             yield from zip(batch, answers, strict=True)
 
     def _plain(self, rows: Sequence[TokenRow]) -> list[list[float]]:
         return log_probs_of_batch(self._network, rows, self._pad)
-
-    def _can_share(self) -> bool:
-        """Try whether the network returns the same values if rows share their beginning."""
-        reason = _obstacle(self._network.config) or self._trial()
-        if reason:
-            logger.info("common beginnings of texts cannot be shared, each is computed anew: %s", reason)
-        return not reason
 
     def _trial(self) -> str:
         """Return why sharing fails on a few tokens; empty if it works."""

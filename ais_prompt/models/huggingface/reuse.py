@@ -35,7 +35,7 @@ class Reuse:
 
     Args:
         network: a causal language model of transformers whose caches can be cut and joined; see
-            `ais_prompt.models.huggingface.abilities`.
+            `ais_prompt.models.huggingface.generation`.
         limit: most tokens that are kept.
     """
 
@@ -76,7 +76,8 @@ class Reuse:
         known = self._known.longest(part.text)
         if part.length > self._limit or part.length - (known.length if known else 0) < worth:
             return
-        layers = [tuple(states.clone()[None] for states in part.states(layer)) for layer in range(part.block.depth)]
+        depth = len(part.block.layers)
+        layers = [tuple(states.clone()[None] for states in part.states(layer)) for layer in range(depth)]
         self._known.keep(Block([part.text], layers))
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
@@ -174,11 +175,6 @@ class Block(Struct, frozen=True, eq=False):
 
     texts: Sequence[Tokens]
     layers: list[Any]
-
-    @property
-    def depth(self) -> int:
-        """Number of layers."""
-        return len(self.layers)
 
 
 def block_of(texts: Sequence[Tokens], cache: Any) -> Block:

@@ -19,10 +19,9 @@ import logging
 import os
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +29,7 @@ from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.gpus import gpu_variable
 from ais_prompt.models.server.server_options import HOST, ServerToStart
-from ais_prompt.models.transport import Reply, Server, read_client
+from ais_prompt.models.transport.base import Reply, Server, read_client
 from ais_prompt.processes import GRACE_SECONDS, module_command, module_environment, watched
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import replacing
@@ -67,7 +66,9 @@ class ServerInstance:
         self._gpus = gpus
         self._log = log
         self._name = name
-        self._port = free_port(HOST)
+        with socket.socket() as free:  # a port that nothing listens on at present
+            free.bind((HOST, 0))
+            self._port: int = free.getsockname()[1]
         self._restarts = 0
         self._restarting: asyncio.Task[None] | None = None
         self._error: ModelError | None = None
@@ -291,28 +292,3 @@ class GuardedProcess:
     def _wait_for_log(self) -> None:
         with suppress(subprocess.TimeoutExpired):  # a process that no signal ends holds the output open
             self._logging.wait(timeout=GRACE_SECONDS)
-
-
-def free_port(host: str) -> int:
-    """Return a port that nothing listens on at present."""
-    with socket.socket() as free:
-        free.bind((host, 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-class Turn:
-    """Let one coroutine work at a time, whatever event loop it belongs to."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    @asynccontextmanager
-    async def taken(self) -> AsyncIterator[None]:
-        """Wait for the turn, and hold it while the body runs."""
-        while not self._lock.acquire(blocking=False):
-            await asyncio.sleep(POLL_SECONDS)
-        try:
-            yield
-        finally:
-            self._lock.release()

@@ -12,11 +12,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
-from pydantic import AfterValidator
 
 from ais_prompt.config import shown_command
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.flat_options import read_value
+from ais_prompt.models.flat_options import checked_by, read_value
 from ais_prompt.models.model_options import check_at_least, check_more_than_0
 from ais_prompt.models.server.gpus import visible_gpus
 from ais_prompt.models.transport.credentials import resolve_variables
@@ -33,13 +32,11 @@ class Preset(Struct, frozen=True):
     Attributes:
         command: its words, with placeholders.
         on_gpus: further words where one server has several GPUs.
-        ready: path that answers as soon as the server is ready.
         install: how to install it.
     """
 
     command: str
     on_gpus: str
-    ready: str
     install: str
 
 
@@ -48,21 +45,18 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "vllm": Preset(
         "vllm serve {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
-        "/health",
         "pip install vllm",
     ),
     # https://docs.sglang.io/advanced_features/server_arguments.html
     "sglang": Preset(
         "{python} -m sglang.launch_server --model-path {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
-        "/health",
         "pip install sglang",
     ),
     # https://huggingface.co/docs/transformers/main/serve-cli/serving
     "transformers": Preset(
         "transformers serve {model} --host {host} --port {port}",
         "",
-        "/health",
         "pip install 'transformers[serving]'",
     ),
 }
@@ -114,7 +108,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     @property
     def ready_path(self) -> str:
         """The path that is asked whether the server is ready, without its first slash."""
-        return (self.ready or (PRESETS[self.preset].ready if self.preset else "/health")).lstrip("/")
+        return (self.ready or "/health").lstrip("/")  # all presets have it there
 
     def pattern(self, num_gpus: int) -> list[str]:
         """Return the words of the command, with all placeholders."""
@@ -159,16 +153,17 @@ class ServerToStart(Struct, frozen=True):
     @property
     def shown(self) -> str:
         """The command without its port and secrets, which names the server in every session."""
-        known = {"{model}": self.model, "{python}": "python", "{num_gpus}": str(self.num_gpus or 1)}
-        known["{host}"] = self.listens_at
-        words = shown_command([_filled(word, known) for word in self.options.pattern(self.num_gpus or 1)])
+        words = shown_command(self.words(self.num_gpus or 1, python="python"))
         return SECRETS.hide_in_message(words.replace("'{port}'", "{port}"))
 
-    def words(self, num_gpus: int) -> list[str]:
+    def words(self, num_gpus: int, python: str = sys.executable) -> list[str]:
         """Return the words of the command with ``{port}`` left in; ``num_gpus`` are those of one replica."""
-        known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": sys.executable}
-        known["{host}"] = self.listens_at
-        return [_filled(word, known) for word in self.options.pattern(num_gpus)]
+        known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": python, "{host}": self.listens_at}
+        words = self.options.pattern(num_gpus)
+        # Not `format`: a word may be JSON, whose braces are no placeholders.
+        for placeholder, value in known.items():
+            words = [word.replace(placeholder, value) for word in words]
+        return words
 
     def environment(self) -> dict[str, str]:
         """Return the variables of ``env``.
@@ -232,22 +227,11 @@ def read_server(given: str | ServerOptions | Mapping[str, Any], model: str, num_
     return ServerToStart(options, model, num_gpus)
 
 
-def _check_server(given: Any) -> Any:
-    if given is not None:
-        read_server(given, "", None)
-    return given
-
-
-ServerOption: TypeAlias = Annotated[str | ServerOptions | Mapping[str, Any] | None, AfterValidator(_check_server)]
+ServerOption: TypeAlias = Annotated[
+    str | ServerOptions | Mapping[str, Any] | None, checked_by(lambda given: read_server(given, "", None))
+]
 """The option ``server`` of a config, checked with the config."""
 
 
 def _split(words: str | Sequence[str]) -> list[str]:
     return shlex.split(words) if isinstance(words, str) else list(words)
-
-
-def _filled(word: str, known: Mapping[str, str]) -> str:
-    # Not `format`: a word may be JSON, whose braces are no placeholders.
-    for placeholder, value in known.items():
-        word = word.replace(placeholder, value)
-    return word

@@ -12,9 +12,10 @@ import asyncio
 import logging
 import os
 import socket
+import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -23,7 +24,7 @@ from msgspec import Struct, json, to_builtins
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.server.gpus import GpuPool, visible_gpus
-from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
+from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.store import safe_name, write_json_atomic
 from ais_prompt.terminal import waiting
@@ -54,7 +55,7 @@ class StartedServer:
             instance.others = [other for other in instances if other is not instance]
         self.gpus = gpus
         self.users = 1
-        self._turn = Turn()
+        self._turn = threading.Lock()
         self._is_ready = False
         self.error: ModelError | None = None
 
@@ -64,7 +65,7 @@ class StartedServer:
         Raises:
             ModelError: one cannot be started, now or at the first attempt. It is not tried twice in a run.
         """
-        async with self._turn.taken():
+        async with held(self._turn):
             # Failed before: its other models get the same error at once.
             if self.error is not None:
                 raise ModelError(self.error.what, where=self.error.where, fix=self.error.fix)
@@ -103,25 +104,23 @@ class StartedServers:
     Args:
         logs: folder of their logs.
         announced: where the shared servers of the run are announced; None if this process starts those too.
+
+    Attributes:
+        gpus: the ids of all GPUs.
     """
 
     def __init__(self, logs: Path, announced: Path | None = None) -> None:
         self.announced = announced
         self._logs = logs
-        self._gpus = visible_gpus()
-        self._pool = GpuPool(self._gpus)
-        self._turn = Turn()
+        self.gpus: Sequence[str] = visible_gpus()
+        self._pool = GpuPool(self.gpus)
+        self._turn = threading.Lock()
         self._waiting: list[object] = []
         self._servers: dict[str, StartedServer] = {}
 
-    @property
-    def gpus(self) -> Sequence[str]:
-        """The ids of all GPUs."""
-        return self._gpus
-
     def replicas(self, server: ServerToStart) -> int:
         """Return how many instances of a server are started."""
-        return server.replicas(len(self._gpus))
+        return server.replicas(len(self.gpus))
 
     async def use(self, server: ServerToStart, name: str) -> Sequence[ServerInstance]:
         """Return the instances of a server, which is started if it does not run. `leave` it after the last request.
@@ -150,7 +149,7 @@ class StartedServers:
 
     async def leave(self, server: ServerToStart) -> None:
         """End the use of a server by a model. It stays up, unless another server needs its GPUs."""
-        async with self._turn.taken():
+        async with held(self._turn):
             self._servers[server.key].users -= 1
 
     def __enter__(self) -> Self:
@@ -171,16 +170,16 @@ class StartedServers:
         Raises:
             ModelError: this machine has fewer.
         """
-        if not self._gpus:
+        if not self.gpus:
             return None
-        if number > len(self._gpus):
-            what = f"{number} GPUs are needed, and this machine shows {len(self._gpus)}"
+        if number > len(self.gpus):
+            what = f"{number} GPUs are needed, and this machine shows {len(self.gpus)}"
             raise ModelError(what, fix="set run_cfg=dict(num_gpus=...) lower")
         return await self._in_turn(lambda: self._free_gpus(number), f"waiting for {counted(number, 'free GPU')}")
 
     async def give_gpus_back(self, gpus: Sequence[str]) -> None:
         """Give back GPUs from `take_gpus`."""
-        async with self._turn.taken():
+        async with held(self._turn):
             self._pool.give_back(gpus)
 
     async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]], description: str) -> T:
@@ -190,7 +189,7 @@ class StartedServers:
         try:
             with waiting(description) as tick:
                 while True:
-                    async with self._turn.taken():
+                    async with held(self._turn):
                         if self._waiting[0] is ticket and (found := await attempt()) is not None:
                             return found
                     await asyncio.sleep(POLL_SECONDS)
@@ -204,13 +203,13 @@ class StartedServers:
         if (found := self._servers.get(server.key)) is not None:
             found.users += 1
             return found
-        each, number = server.gpus_each(len(self._gpus)), self.replicas(server)
+        each, number = server.gpus_each(len(self.gpus)), self.replicas(server)
         if (gpus := await self._free_gpus(each * number)) is None:
             return None
         # It has its GPUs. `StartedServer.start` starts it, outside of the turn: that may take minutes.
         instances = []
         for index in range(number):
-            own = gpus[index * each : (index + 1) * each] if self._gpus else None
+            own = gpus[index * each : (index + 1) * each] if self.gpus else None
             title = name if number == 1 else f"{name}-{index}"
             instances.append(ServerInstance(server, own, self._logs / f"{safe_name(title)}.log", title))
         self._servers[server.key] = StartedServer(instances, gpus)
@@ -360,3 +359,14 @@ class SharedServers:
             if await asyncio.to_thread(self.look):
                 logger.info("the servers of %s are now %s", self._name, ", ".join(self.addresses))
                 changed()
+
+
+@asynccontextmanager
+async def held(turn: threading.Lock) -> AsyncIterator[None]:
+    """Let one coroutine work at a time, whatever event loop it belongs to: wait for the turn, and hold it."""
+    while not turn.acquire(blocking=False):
+        await asyncio.sleep(POLL_SECONDS)
+    try:
+        yield
+    finally:
+        turn.release()

@@ -7,33 +7,27 @@ as a header, and vLLM also as a part of the ``id`` in the body. Other servers ig
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
+import os
 import re
 import secrets
+import ssl
 from collections.abc import Coroutine, Mapping
 from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from ais_prompt.models.transport.base import (
-    CONNECT_SECONDS,
-    Moments,
-    Reply,
-    ReplyTooLarge,
-    Server,
-    Sink,
-    StaleConnection,
-    broken,
-    not_connected,
-    timed_out,
-    too_large,
-)
-from ais_prompt.models.transport.network import join_address, proxy_for, tls_context
+from ais_prompt.models.transport.base import Moments, Reply, ReplyTooLarge, Server, Sink, StaleConnection
+from ais_prompt.models.transport.network import CERTIFICATES, join_address, proxy_for, public_address, tls_context
 from ais_prompt.registry import TRANSPORTS
-from ais_prompt.types import Failure
+from ais_prompt.types import Failure, ServerFailure
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, TraceConfig
+
+CONNECT_SECONDS: Final = 10.0
+"""Timeout of a connection attempt in seconds."""
 REQUEST_ID: Final = "X-Request-Id"
 _LARGE: Final = 2**20
 """Size in bytes from which aiohttp wants a body as a file, to send it in pieces."""
@@ -99,28 +93,29 @@ class AiohttpTransport:
 
         match error:
             case aiohttp.ConnectionTimeoutError():
-                return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
+                return _not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
             case TimeoutError():
                 return timed_out(self._timeout, url)
             case aiohttp.ClientHttpProxyError():
-                return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
+                return _not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
             case aiohttp.ClientConnectorError() | aiohttp.InvalidURL():
-                return not_connected(error, url)
+                return _not_connected(error, url)
+            case ReplyTooLarge():  # a retry would bring another one
+                words = f"{error}; limits.max_reply_bytes allows more ({public_address(url)})"
+                return Failure("reply_too_large", words)
             case aiohttp.ServerDisconnectedError():
-                return broken("the server closed the connection before it answered", url)
+                words = "the server closed the connection before it answered"
             case aiohttp.ClientPayloadError(__cause__=ContentEncodingError(message=cause)):
-                return broken(f"the reply cannot be decompressed: {cause}", url)
+                words = f"the reply cannot be decompressed: {cause}"
             case aiohttp.ClientPayloadError():
-                return broken("the server closed the connection in the middle of its reply", url)
-            case OtherReply():
-                return broken(error, url)
-            case ReplyTooLarge():
-                return too_large(error, url)
+                words = "the server closed the connection in the middle of its reply"
             case aiohttp.ClientResponseError():
-                return broken(f"the reply is not HTTP: {error.message}", url)
-            case aiohttp.ClientError() | OSError():
-                return broken(error, url)
-        raise error
+                words = f"the reply is not HTTP: {error.message}"
+            case OtherReply() | aiohttp.ClientError() | OSError():
+                words = _words(_causes(error))
+            case _:
+                raise error
+        return Failure("connection", f"{words} ({public_address(url)})")
 
     async def _read(self, response: ClientResponse, own: str, url: str, sink: Sink | None) -> Reply:
         """Read a reply to its end; the connection is then given back, and closed if the reply is not read to its end.
@@ -246,3 +241,42 @@ class RequestIds:
         """
         if any(found != own.encode() for found in self._pattern.findall(text)):
             raise OtherReply
+
+
+def timed_out(seconds: float, url: str) -> Failure:
+    """Return the failure of an attempt that timed out."""
+    return Failure("timeout", f"no answer within {seconds:g} s ({public_address(url)})")
+
+
+def _not_connected(error: BaseException, url: str) -> Failure:
+    """Return the failure of a connection that could not be made, with a fix if one is known."""
+    causes = _causes(error)
+    words, kind = _words(causes), "unreachable"
+    untrusted = next(filter(None, (getattr(cause, "verify_message", "") for cause in causes)), "")
+    if untrusted:
+        kind = "certificate"
+        words = f"the certificate is not trusted: {untrusted}; if you trust it, set {CERTIFICATES} to its PEM file"
+    elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
+        words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
+    return ServerFailure.of(kind, words, public_address(url), fatal=kind == "certificate")
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return the error and its causes, the outermost first."""
+    causes: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in causes:
+        causes.append(current)
+        current = current.__cause__ or current.__context__
+    return causes
+
+
+def _words(causes: list[BaseException]) -> str:
+    """Return the message of the operating system, else that of the library."""
+    for cause in causes:
+        if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
+            if cause.errno is not None and cause.errno in errno.errorcode:
+                return os.strerror(cause.errno)  # asyncio's own text repeats the address
+            if cause.strerror:  # of a name that cannot be looked up
+                return str(cause.strerror)
+    return next((str(cause) for cause in causes if str(cause)), type(causes[0]).__name__)

@@ -1,27 +1,33 @@
-"""The protocol of a transport (bytes to one server and back, no retries, no parsing), and its failures."""
+"""Transports: bytes to one server and back, no retries, no parsing. Nothing above knows which library is used.
+
+Their protocol, and the option ``client`` of a model, which names one with its arguments.
+"""
 
 from __future__ import annotations
 
-import errno
+import inspect
 import os
-import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Protocol, TypeAlias
+from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from ais_prompt.errors import AisPromptError, ConfigError, ModelError
+from ais_prompt.models.flat_options import checked_by
 from ais_prompt.models.model_options import MAX_REPLY_BYTES
-from ais_prompt.models.transport.network import CERTIFICATES, public_address
-from ais_prompt.types import Failure, ServerFailure
-
-CONNECT_SECONDS: Final = 10.0
-"""Timeout of a connection attempt in seconds."""
-
-ENCODINGS: Final = "gzip, deflate, zstd"
-"""The compressions that a transport can decompress, as an ``Accept-Encoding`` header."""
+from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
+from ais_prompt.models.transport.network import public_address
+from ais_prompt.parts import GuardedPart
+from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
+from ais_prompt.secrets import SECRETS
+from ais_prompt.types import Failure
 
 Sink: TypeAlias = Callable[[bytes], None]
 """Takes the body of a good reply (2xx) piece by piece."""
+
+_OPENAI: Final = "openai."
+_AZURE_VARIABLE: Final = "AZURE_OPENAI_API_KEY"
+_AZURE_TOKEN: Final = "AZURE_OPENAI_AD_TOKEN"
 
 
 class Reply(Struct, frozen=True):
@@ -150,6 +156,94 @@ class WatchedTransport:
         await self._transport.close()
 
 
+class TransportSpec(Struct, frozen=True):
+    """A transport that is not open yet.
+
+    Attributes:
+        type: a registered name or a dotted path.
+        args: its arguments besides the `Server`.
+    """
+
+    type: str
+    args: Mapping[str, Any]
+
+    @property
+    def address(self) -> str | None:
+        """The address in the arguments or the environment; None if that of the model counts."""
+        return self.args.get("azure_endpoint") or (os.environ.get("AZURE_OPENAI_ENDPOINT") if self._is_azure else None)
+
+    def key_variable(self, variable: str | None) -> str | None:
+        """Return the variable that holds the key, given the one of the model; None if the transport needs no key."""
+        if any(name.endswith("token_provider") for name in self.args):
+            return None
+        if not self._is_azure or variable != DEFAULT_VARIABLE:
+            return variable
+        return None if os.environ.get(_AZURE_TOKEN) else _AZURE_VARIABLE
+
+    def check(self) -> None:
+        """Check the arguments without making the transport.
+
+        Raises:
+            ConfigError: the transport does not accept them.
+        """
+        part = TRANSPORTS.get(self.type)
+        try:
+            inspect.signature(part).bind(None, **self.args)
+        except TypeError as error:
+            what = f"the transport {self.type!r} does not accept these arguments: {error}"
+            raise ConfigError(what, fix="check the dict of `client`") from None
+        if isinstance(part, ChecksArguments):
+            part.check_arguments(**self.args)
+
+    def open(self, server: Server) -> Transport:
+        """Make the transport in the running event loop.
+
+        Raises:
+            ConfigError: there is no such transport, or it has no such argument.
+            ModelError: the transport cannot be used.
+        """
+        part = TRANSPORTS.get(self.type)
+        if self._is_azure and (token := os.environ.get(_AZURE_TOKEN)):
+            SECRETS.add(token)
+        try:
+            transport: Any = part(server, **self.args)
+        except AisPromptError:
+            raise
+        except Exception as error:  # a transport of the user can raise anything
+            raise ModelError(
+                f"the transport {self.type} cannot be used: {type(error).__name__}: {error}",
+                where=public_address(server.base_url),
+                fix="check the arguments of `client`",
+            ) from error
+        if not is_shipped(type(transport)):
+            transport = GuardedPart(transport, TRANSPORTS.protocols(), self.type)
+        return transport  # type: ignore[no-any-return]
+
+    @property
+    def _is_azure(self) -> bool:
+        return "Azure" in str(self.args.get("client", ""))
+
+
+def read_client(value: str | Mapping[str, Any]) -> TransportSpec:
+    """Read ``client`` of a model: a name, a dotted path, or a dict with ``type`` and further arguments.
+
+    Raises:
+        ConfigError: it names no transport.
+    """
+    args = {"type": value} if isinstance(value, str) else dict(value)
+    kind = args.pop("type", None)
+    if not isinstance(kind, str) or not kind:
+        raise ConfigError(f"client needs a type, such as 'aiohttp' or 'openai', not {kind!r}", fix="add type=...")
+    if kind.startswith(_OPENAI):
+        return TransportSpec("openai", {"client": kind, **args})
+    TRANSPORTS.get(kind)
+    return TransportSpec(kind, args)
+
+
+ClientOption: TypeAlias = Annotated[str | Mapping[str, Any], checked_by(read_client)]
+"""The option ``client`` of a config, checked with the config."""
+
+
 class StaleConnection(Exception):
     """The server closed an idle connection at the moment of its reuse."""
 
@@ -159,53 +253,3 @@ class ReplyTooLarge(Exception):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the reply has more than {limit / 2**20:g} MiB")
-
-
-def timed_out(seconds: float, url: str) -> Failure:
-    """Return the failure of an attempt that timed out."""
-    return Failure("timeout", f"no answer within {seconds:g} s ({public_address(url)})")
-
-
-def not_connected(error: BaseException, url: str) -> Failure:
-    """Return the failure of a connection that could not be made, with a fix if one is known."""
-    causes = _causes(error)
-    words, kind = _words(causes), "unreachable"
-    untrusted = next(filter(None, (getattr(cause, "verify_message", "") for cause in causes)), "")
-    if untrusted:
-        kind = "certificate"
-        words = f"the certificate is not trusted: {untrusted}; if you trust it, set {CERTIFICATES} to its PEM file"
-    elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
-        words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
-    return ServerFailure.of(kind, words, public_address(url), fatal=kind == "certificate")
-
-
-def too_large(error: BaseException, url: str) -> Failure:
-    """Return the failure of a reply that is too large; a retry would bring another one."""
-    return Failure("reply_too_large", f"{error}; limits.max_reply_bytes allows more ({public_address(url)})")
-
-
-def broken(error: BaseException | str, url: str) -> Failure:
-    """Return the failure of a connection that broke, or whose reply is not HTTP."""
-    words = error if isinstance(error, str) else _words(_causes(error))
-    return Failure("connection", f"{words} ({public_address(url)})")
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """Return the error and its causes, the outermost first."""
-    causes: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and current not in causes:
-        causes.append(current)
-        current = current.__cause__ or current.__context__
-    return causes
-
-
-def _words(causes: list[BaseException]) -> str:
-    """Return the message of the operating system, else that of the library."""
-    for cause in causes:
-        if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
-            if cause.errno is not None and cause.errno in errno.errorcode:
-                return os.strerror(cause.errno)  # asyncio's own text repeats the address
-            if cause.strerror:  # of a name that cannot be looked up
-                return str(cause.strerror)
-    return next((str(cause) for cause in causes if str(cause)), type(causes[0]).__name__)

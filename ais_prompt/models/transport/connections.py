@@ -89,7 +89,11 @@ class Connection(ResponseHandler):
             return
         self._received += len(data)
         if self._received > self._max_reply_bytes:
-            self._end(ReplyTooLarge(self._max_reply_bytes))
+            error = ReplyTooLarge(self._max_reply_bytes)
+            self.set_exception(error)
+            if self._payload is not None:
+                self._payload.set_exception(error)
+            self.abort()
             return
         self._is_parsing = True
         try:
@@ -119,12 +123,6 @@ class Connection(ResponseHandler):
         if more or self._buffer:
             self.force_close()
             self.close()
-
-    def _end(self, error: Exception) -> None:
-        self.set_exception(error)
-        if self._payload is not None:
-            self._payload.set_exception(error)
-        self.abort()
 
     def _is_readable(self) -> bool:
         """Return whether there are bytes, or the end of the connection, that the event loop has not read yet."""

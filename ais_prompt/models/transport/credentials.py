@@ -23,7 +23,6 @@ from ais_prompt import __version__
 from ais_prompt.catalog import Api
 from ais_prompt.config import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
 from ais_prompt.secrets import HIDDEN, SECRETS, VARIABLE, takes_secret
 from ais_prompt.utils import digest, read_regular, with_texts
@@ -33,6 +32,8 @@ _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")
 """Variables that may be unset for a server on this machine."""
 ANTHROPIC_VERSION: Final = "2023-06-01"
 """The version of the Messages API; ``headers`` of the config may name another one."""
+ENCODINGS: Final = "gzip, deflate, zstd"
+"""The compressions that a transport can decompress, as an ``Accept-Encoding`` header."""
 _OF_ACCOUNTS: Final = ("authorization", "x-api-key", "api-key", "openai-organization", "openai-project")
 """Headers that say whose requests count."""
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token)\s", re.IGNORECASE)

@@ -36,12 +36,7 @@ def check_address(base_url: str) -> None:
     Raises:
         ModelError: it is not an http(s) address, has no host, or an impossible port.
     """
-    try:
-        parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if not _is_address(base_url, "http", "https"):
         shown = public_address(base_url)
         example = "http://127.0.0.1:8000/v1" if "://" in shown or ":" not in shown else f"http://{shown.rstrip('/')}"
         raise ModelError(
@@ -100,7 +95,7 @@ def proxy_for(address: str) -> str | None:
     if not variable:
         return None
     proxy = value if "://" in value else f"http://{value}"
-    if not _is_http(proxy):
+    if not _is_address(proxy, "http"):
         raise ModelError(
             f"the proxy of {variable} cannot be used: {public_address(proxy) or 'not an address'}",
             where=public_address(address),
@@ -148,10 +143,10 @@ def _proxies(scheme: str) -> Iterator[tuple[str, str]]:
                 yield variable, value
 
 
-def _is_http(proxy: str) -> bool:
+def _is_address(address: str, *schemes: str) -> bool:
     try:
-        parts = urlsplit(proxy)
-        return parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(address)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
-from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
+from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport, timed_out
+from ais_prompt.models.transport.base import Reply, Server, Sink
 from ais_prompt.models.transport.network import join_address, public_address
 from ais_prompt.registry import TRANSPORTS, import_dotted
 from ais_prompt.secrets import SECRETS
@@ -90,7 +90,11 @@ class OpenAITransport:
         kind = _client_class(client)
         _check_arguments(kind, options)
         self._client = _make_client(kind, server, token_provider, options)
-        self._options = _request_options(self._client, server)
+        self._options: dict[str, Any] = {}
+        if self._client.api_key == _NO_KEY and "authorization" not in map(str.lower, server.headers):
+            import openai
+
+            self._options = {"headers": {"Authorization": openai.Omit()}}  # no login header without a key
 
     @staticmethod
     def check_arguments(client: str = "openai.AsyncOpenAI", token_provider: str | None = None, **options: Any) -> None:
@@ -201,14 +205,6 @@ def _make_client(
             where=public_address(server.base_url),
             fix="give it its arguments in `client` of the model",
         ) from None
-
-
-def _request_options(client: openai.AsyncOpenAI, server: Server) -> dict[str, Any]:
-    """Return the options of every request: no login header without a key."""
-    import openai
-
-    sends_none = client.api_key == _NO_KEY and "authorization" not in map(str.lower, server.headers)
-    return {"headers": {"Authorization": openai.Omit()}} if sends_none else {}
 
 
 def _check_arguments(kind: type[openai.AsyncOpenAI], arguments: Mapping[str, Any]) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.effort import chat_effort, message_effort, response_effort
+from ais_prompt.models.api.chat import chat_effort
+from ais_prompt.models.api.messages import message_effort
+from ais_prompt.models.api.responses import response_effort
 
 
 def test_each_api_has_its_own_words() -> None:

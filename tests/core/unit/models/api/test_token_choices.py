@@ -9,9 +9,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import GenInferencer
-from ais_prompt.models.api.chat import CHAT
-from ais_prompt.models.api.completions import COMPLETIONS
-from ais_prompt.models.api.token_choices import tokens_of
+from ais_prompt.models.api.chat import CHAT, COMPLETIONS, tokens_of
 from ais_prompt.models.model_options import Wire
 from ais_prompt.types import Completion, Decoding, GeneratedToken, Request
 

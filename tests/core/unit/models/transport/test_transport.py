@@ -519,7 +519,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 OPEN_FILES = """
 import resource, sys
 from ais_prompt.errors import ModelError
-from ais_prompt.models.transport import allow_connections, forget_connections
+from ais_prompt.models import allow_connections, forget_connections
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 300))
 allow_connections(200)
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
