@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.options import brought
-from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
+from ais_prompt.cli.verb import Verb, brought, echo, json_option, offer, wants_json
 
 
 @click.command(cls=Verb)

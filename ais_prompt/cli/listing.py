@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.options import brought
-from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, hanging, json_option, offer, wants_json
+from ais_prompt.cli.verb import CONFIG_DIR, Verb, brought, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.extension import Benchmark

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from ais_prompt.cli.options import added, option_of
-from ais_prompt.cli.verb import GIVEN, Verb
+from ais_prompt.cli.options import option_of
+from ais_prompt.cli.verb import GIVEN, Verb, added
 from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.extension import REINSTALL, ModeEntry, import_object, missing_extension
 from ais_prompt.steps import extensions, first_answer

@@ -19,7 +19,7 @@ import click
 from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
 from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
-from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
+from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD, Command, added
 from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.errors import ConfigError
 from ais_prompt.steps import brought_options, extensions, steps
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ais_prompt.extension import Place
 
 T = TypeVar("T", Options, Session)
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 MODEL_AND_DATA: Final = {
     "Model and data": (
@@ -97,22 +96,6 @@ def _setting_option(name: str, meaning: str) -> Callable[[Any], Any]:
             raise click.UsageError(f"{name} is for a model of --url or --hf-path: {advice_on(name)}", ctx)
 
     return click.option(name, metavar="X", expose_value=False, callback=refuse, help=meaning)
-
-
-def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """Return what adds options to a command, in their order."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-def brought(place: Place) -> Callable[[Command], Command]:
-    """Return what adds the options that extensions bring to verbs of a place to a command."""
-    return added([*brought_options(place).values()])
 
 
 def option_of(owner: type, name: str, more: str = "", **changes: Any) -> Callable[[Any], Any]:

@@ -28,8 +28,6 @@ from ais_prompt.cli.options import (
     MODEL_AND_DATA,
     SESSION_NAMES,
     SOURCE_NAMES,
-    added,
-    brought,
     brought_names,
     given_options,
     given_words,
@@ -41,6 +39,8 @@ from ais_prompt.cli.options import (
     with_options,
 )
 from ais_prompt.cli.verb import (
+    added,
+    brought,
     echo,
     hanging,
     hint,

@@ -11,8 +11,8 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show, show_folder
 from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates
-from ais_prompt.cli.options import brought, option_of, read_options, shown_command
-from ais_prompt.cli.verb import Verb, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.cli.options import option_of, read_options, shown_command
+from ais_prompt.cli.verb import Verb, brought, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.config import Options
 from ais_prompt.verbs import Session
 

@@ -24,11 +24,13 @@ from ais_prompt.errors import AisPromptError, ConfigError, InternalError
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.processes import interruption, terminable
 from ais_prompt.secrets import SECRETS
+from ais_prompt.steps import brought_options
 from ais_prompt.utils import NARROWEST, escaped, one_line, reviewable_json
 
 if TYPE_CHECKING:
     from ais_prompt.checks import PromptWarning
     from ais_prompt.errors import AisPromptError
+    from ais_prompt.extension import Place
 
 SPREAD: Final = {"--models", "--datasets"}
 """Options that take all names up to the next option: ``--models a b --datasets c``."""
@@ -65,6 +67,22 @@ GONE: Final = {
     "--stop-early": "--sample ±2 draws as many questions as that precision needs, see docs/samples.md",
 }
 """An option of earlier versions → what to use in its place."""
+
+
+def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Return what adds options to a command, in their order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def brought(place: Place) -> Callable[[Command], Command]:
+    """Return what adds the options that extensions bring to verbs of a place to a command."""
+    return added([*brought_options(place).values()])
 
 
 class Verb(click.Command):

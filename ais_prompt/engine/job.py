@@ -496,7 +496,7 @@ class Standstill:
 
     def __init__(self, seconds: float | None = None) -> None:
         self._seconds = STANDSTILL_SECONDS if seconds is None else seconds
-        self._jobs: dict[TaskJob, float] = {}  # job → its last change that was told of
+        self._jobs: dict[TaskJob, float] = {}  # job → its last change at the last warning
         self._lock = threading.Lock()
         self._over = threading.Event()
 
@@ -513,13 +513,13 @@ class Standstill:
     def look(self, now: float) -> None:
         """Warn of each job that has conversations under way and got no answer for so long, once in a standstill."""
         with self._lock:
-            stands = [
+            silent = [
                 job
-                for job, told in self._jobs.items()
-                if job.waits_for() and now - job.last_change >= self._seconds and told != job.last_change
+                for job, warned in self._jobs.items()
+                if job.waits_for() and now - job.last_change >= self._seconds and warned != job.last_change
             ]
-            self._jobs |= {job: job.last_change for job in stands}
-        for job in stands:
+            self._jobs |= {job: job.last_change for job in silent}
+        for job in silent:
             logger.warning(
                 "[%s] no answer for %s; waiting for the rows %s. Ctrl-C and -r keep the answers so far",
                 job.task.name,

@@ -11,8 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.options import brought
-from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, json_option, offer, wants_json
+from ais_prompt.cli.verb import CONFIG_DIR, Verb, brought, echo, json_option, offer, wants_json
 from ais_prompt.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -180,7 +180,7 @@ class RubricEvaluator:
     def said(self, vote: str | float | None, gold: Any) -> list[tuple[str, Any]]:
         """Return each criterion with what one judge says of it: True, False, a number, or `PARTLY`.
 
-        None stands for a criterion that it leaves out, or of which it says what is no mark.
+        None is a criterion that it leaves out, or of which it says what is no mark.
         """
         each = [(one, one.weighed(said)) for one, said in self._vote_on_each(vote, gold)]
         return [(one.shown, None if one.mark(said, self._partly) is None else said) for one, said in each]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import time
 from collections import Counter
 from contextlib import suppress
@@ -20,7 +21,6 @@ from ais_prompt.cli.gate_options import GATE_OPTIONS
 from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.extensions.shards.division import quoted
 from ais_prompt.extensions.shards.shard_folders import list_shard_folders
 from ais_prompt.terminal import tracking
 from ais_prompt.types import Shard
@@ -91,12 +91,12 @@ def run_by_runner(run: ModeRun) -> int:
         echo(f"Warning: {warning}", err=True)
     prepare_partition(plan, work.folder, count)
     shards = counted(count, "shard")
-    hint(f"Run folder: {folder.root}; its {shards}: aisprompt status {quoted(folder)}", err=True)
+    hint(f"Run folder: {folder.root}; its {shards}: aisprompt status {shlex.quote(str(folder.root))}", err=True)
     unfinished = _followed(runner, work, count)
     if not list_shard_folders(work.folder):  # no shard got so far as to ask
         return 3
     if session.mode == "infer":
-        echo(f"Score the answers: aisprompt merge {quoted(folder)}")
+        echo(f"Score the answers: aisprompt merge {shlex.quote(str(folder.root))}")
         return 3 if unfinished else 0
     result = run_source(plan, folder, Session("eval", command=session.command))
     show(result, plan)

@@ -9,5 +9,5 @@ EXTENSION: Final = Extension(
         "track": SectionEntry("the experiment trackers that get the scores", home="options:TRACK"),
         "notify": SectionEntry("who gets a message when the run has ended", home="options:NOTIFY"),
     },
-    steps={"begin": "tracked_run:check", "finished": "tracked_run:tell_all"},
+    steps={"begin": "ended_run:check", "finished": "ended_run:tell_all"},
 )

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from ais_prompt import __version__
 from ais_prompt.errors import StoreError
 from ais_prompt.extensions.trackers.options import NotifySpec, TrackSpec, addresses
-from ais_prompt.extensions.trackers.tracked_run import TrackedRun
 from ais_prompt.gates import check_gates
+from ais_prompt.report import sample_rows
 from ais_prompt.scoring import Row
 from ais_prompt.secrets import SECRETS
 from ais_prompt.steps import brought_gate
@@ -22,6 +27,67 @@ from ais_prompt.utils import counted
 
 _NOT_IN_NAMES: Final = r"[^\w\-./ :]"
 """What the names of metrics must not have in MLflow."""
+_MEASURED: Final = ("score", "ci95_low", "ci95_high", "n", "scored", "unparsed", "truncated", "failed")
+LONGEST: Final = 2000
+"""Characters of a text in a table of samples."""
+
+
+class TrackedRun(Struct, frozen=True):
+    """What a tracker gets of a run. No secret is in it.
+
+    Attributes:
+        name: name and time of the run.
+        folder: the run folder.
+        measures: ``model/dataset/metric/score`` and the like → number.
+        config: flat: ``models``, ``datasets``, ``status`` and the version.
+        samples: rows of the table of samples, texts cut.
+        files: that belong to the run: config, summary and report.
+    """
+
+    name: str
+    folder: Path
+    measures: dict[str, float]
+    config: dict[str, Any]
+    samples: list[dict[str, Any]]
+    files: list[Path]
+
+
+def tracked_run(folder: RunFolder, spec: RunSpec, rows: Sequence[Row], most: int) -> TrackedRun:
+    """Return what trackers get of a run.
+
+    Args:
+        folder, spec: of the run.
+        rows: of its summary.
+        most: most samples.
+    """
+    measures: dict[str, float] = {}
+    for row in rows:
+        if row.metric is not None:
+            values = {name: value for name, value in asdict(row).items() if name in _MEASURED and value is not None}
+            measures |= {f"{row.model}/{row.dataset}/{row.metric}/{name}": float(v) for name, v in values.items()}
+    samples: list[dict[str, Any]] = []
+    for task in spec.tasks if most else ():
+        for sample in sample_rows(task, folder):
+            if len(samples) == most:
+                break
+            samples.append({name: _shown(value) for name, value in sample.items()})
+    run = read_run_file(folder)
+    config = {
+        "models": ", ".join(model.abbr for model in spec.models),
+        "datasets": ", ".join(dataset.abbr for dataset in spec.datasets),
+        "status": str(run.get("status")),
+        "ais_prompt": __version__,
+    }
+    files = [folder.config_file, folder.summary_dir / "summary.md", folder.summary_dir / "summary.json", folder.report]
+    name = "/".join(folder.root.absolute().parts[-2:])
+    return TrackedRun(name, folder.root, measures, config, samples, [path for path in files if path.exists()])
+
+
+def _shown(value: Any) -> str | int | float | bool | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return SECRETS.hide(value if isinstance(value, str) else repr(value))[:LONGEST]
+
 
 MOST_LINES = 20
 

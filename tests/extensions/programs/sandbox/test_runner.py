@@ -17,7 +17,6 @@ from ais_prompt.errors import ConfigError, ModelError, SandboxError
 from ais_prompt.extensions.programs.sandbox import (
     CheckedProgram,
     Isolation,
-    choose,
     end_spares,
     find_isolation,
     launch,
@@ -315,9 +314,9 @@ def test_elsewhere_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_bubblewrap_landlock_takes_its_place(landlock: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "executables", lambda: iter(()))
+    monkeypatch.setattr(program_runner, "executables", lambda: iter(()))
     assert find_isolation() == landlock
-    monkeypatch.setattr(choose, "executables", lambda: iter(["/bin/false"]))
+    monkeypatch.setattr(program_runner, "executables", lambda: iter(["/bin/false"]))
     assert find_isolation() == landlock
     with pytest.raises(ModelError, match=r"bubblewrap \+ seccomp: the sandbox"):
         find_isolation("bubblewrap")
