@@ -81,9 +81,10 @@ def conversations_of(
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
     """
     numbering = numbering or Numbering(len(task.data.test))
+    brings_files = task.model if isinstance(task.model, BringsFiles) else None
     for sample in samples:
         try:
-            conversation = _conversation(task, sample, cluster)
+            conversation = _conversation(task, sample, brings_files, cluster)
             if portion is None or portion.holds(sample.id):
                 yield RunningConversation(conversation, recall, sample.index, partial(numbering.number, sample.index))
             elif not numbering.knows(sample.index):
@@ -140,7 +141,7 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
 
 
-def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, brings_files: BringsFiles | None, cluster: str | None) -> Conversation:
     # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
     # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
@@ -150,8 +151,8 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
             prediction = _without_answer(task, sample, gap)
         else:
             conversation = task.inferencer.converse(sample, shots, task.context)
-            if isinstance(task.model, BringsFiles):
-                conversation = _with_brought(conversation, task.model.brought(sample.fields))
+            if brings_files is not None:
+                conversation = _with_brought(conversation, brings_files.brought(sample.fields))
             prediction = yield from conversation
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
@@ -165,7 +166,7 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
         prediction,
         shots_used=len(shots),
         row_id=sample.row_id,
-        cluster=cluster_of(sample, cluster),
+        cluster=cluster_of(sample, cluster) if cluster else None,
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
         stratum=sample.stratum,
     )
@@ -250,19 +251,19 @@ class Numbering:
         """Return the number of a sample's conversation, which opens with these requests."""
         if not self._is_numbered[index]:
             self._is_numbered[index] = 1
-            if number := self._openings.earlier(_opening(asked)):
+            # What it opens with: the prompts, and the texts whose log-likelihood is asked for.
+            if all(isinstance(request.prompt, str) for request in asked):
+                opening: Hashable = tuple(
+                    (request.prompt, request.decoding)
+                    if isinstance(request.decoding, LikelihoodQuery)
+                    else request.prompt
+                    for request in asked
+                )
+            else:  # messages, which may have dicts in them
+                opening = canonical([prompt_to_json(request.prompt) for request in asked])
+            if number := self._openings.earlier(opening):
                 self._numbers[index] = number
         return self._numbers.get(index, 0)
-
-
-def _opening(asked: Sequence[Request]) -> Hashable:
-    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
-    if any(not isinstance(request.prompt, str) for request in asked):  # messages, which may have dicts in them
-        return canonical([prompt_to_json(request.prompt) for request in asked])
-    return tuple(
-        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
-        for request in asked
-    )
 
 
 CUT_OFF: Final = "tool_cut_off"

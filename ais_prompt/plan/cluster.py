@@ -26,10 +26,8 @@ def check_cluster(spec: EvalSpec, samples: Sequence[Sample]) -> None:
         )
 
 
-def cluster_of(sample: Sample, column: str | None) -> tuple[str, str] | None:
-    """Return column and value of a sample's cluster; None without a column."""
-    if column is None:
-        return None
+def cluster_of(sample: Sample, column: str) -> tuple[str, str]:
+    """Return column and value of a sample's cluster."""
     value = sample.fields[column]
     return column, value if isinstance(value, str) else canonical(value)
 

@@ -212,10 +212,6 @@ class Task:
         """What the inferencer works with."""
         return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
 
-    def shots_retrieved(self, index: int) -> int:
-        """How many in-context examples were found for a test sample."""
-        return len(self.dataset.shot_ids[index])
-
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
         retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))

@@ -98,7 +98,7 @@ class OpenAIEndpoint(Struct, frozen=True):
             self.prompt_name: self.prompt_value(embed_files(request.prompt)),
             wire.max_tokens_field: decoding.max_out_len,
             **{name: value for name, value in options.items() if value is not None},
-            **chat_effort(self.token_fields(decoding.extra)),
+            **(chat_effort(self.token_fields(decoding.extra)) if decoding.extra else {}),
         }
 
     def answer(self, reply: Any) -> Completion:
@@ -111,7 +111,7 @@ class OpenAIEndpoint(Struct, frozen=True):
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
         (text, thought), message = self.choice_text(choice), choice.get("message")
-        refusal = refusal_of(message)
+        refusal = text_of(fields_of(message).get("refusal"))  # the answer, if there is no other
         said = Completion(
             text or refusal,
             usage=usage_of(reply.get("usage")),
@@ -119,7 +119,8 @@ class OpenAIEndpoint(Struct, frozen=True):
             refused=bool(refusal),
             tool_calls=tool_calls_of(message),
         )
-        return replace(ended(said, choice.get("finish_reason")), tokens=tokens_of(choice.get("logprobs")))
+        completion, logprobs = ended(said, choice.get("finish_reason")), choice.get("logprobs")
+        return replace(completion, tokens=tokens_of(logprobs)) if logprobs else completion
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
@@ -232,11 +233,6 @@ def content_of(content: Any) -> tuple[str, str]:
             raise BadBody("the choice has no text")
         text += piece
     return text, reasoning
-
-
-def refusal_of(message: Any) -> str:
-    """Return the text with which the model refuses to answer, which is the answer if there is no other; or nothing."""
-    return text_of(fields_of(message).get("refusal"))
 
 
 def reasoning_of(message: Any) -> str:
@@ -359,7 +355,7 @@ class ChatStream(StreamReader):
         self._has_choice = True
         delta = choice.get("delta")
         text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
-        reasoning, refusal = reasoning_of(delta) or thought, refusal_of(delta)
+        reasoning, refusal = reasoning_of(delta) or thought, text_of(fields_of(delta).get("refusal"))
         self._text.append(text)
         self._reasoning.append(reasoning)
         self._refusal.append(refusal)
