@@ -138,7 +138,12 @@ def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
 
 def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     """Return the columns of a row that reports filter by: with a number, a flag or a name, except the gold column."""
-    return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
+    columns = {}
+    for name, value in sample.fields.items():
+        is_name = isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and "\n" not in value
+        if name != gold and (is_name or isinstance(value, bool | int | float)):
+            columns[name] = value
+    return columns
 
 
 def _conversation(task: Task, sample: Sample, brings_files: BringsFiles | None, cluster: str | None) -> Conversation:
@@ -181,12 +186,6 @@ def _with_brought(conversation: Conversation, brought: str) -> Conversation:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         answers = yield [replace(request, brought=brought) for request in asked]
-
-
-def _is_name(value: Any) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= LONGEST_NAME and "\n" not in value
-    return isinstance(value, bool | int | float)
 
 
 def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:

@@ -92,22 +92,22 @@ class Scorer(AnswerScorer, frozen=True):
             GoldError: the gold cannot be used; ``where`` names the sample.
             PartError: a postprocessor or an evaluator failed.
         """
-        where = place_of(prediction)
         try:
             gold = self.gold_of(prediction.gold)
         except PartError:
             raise
         except AisPromptError as error:
-            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
+            raise GoldError(error.what, where=error.where or place_of(prediction), fix=error.fix) from error
         except Exception as error:  # what one of ours makes of odd values
             what = f"dataset_postprocessor raised {exception_line(error)}"
-            raise GoldError(what, where=where, fix=FIX) from error
+            raise GoldError(what, where=place_of(prediction), fix=FIX) from error
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
         said = prediction.prediction
         if isinstance(said, list):
-            raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
-        with scoring(where):
+            what = "there are several answers to this question, and one to the first"
+            raise DataError(what, where=place_of(prediction), fix=SAME)
+        with scoring(prediction):
             # Find the answer.
             text = self.text_of(said) if isinstance(said, str) else said
             found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
@@ -142,7 +142,7 @@ class Scorer(AnswerScorer, frozen=True):
 
 
 @contextmanager
-def scoring(where: str) -> Iterator[None]:
+def scoring(prediction: Prediction) -> Iterator[None]:
     """Score one sample in the body: whatever its values make a part raise is about this sample alone.
 
     Raises:
@@ -152,12 +152,12 @@ def scoring(where: str) -> Iterator[None]:
     try:
         yield
     except AisPromptError as error:
-        error.where = error.where or where
+        error.where = error.where or place_of(prediction)
         if isinstance(error, DataError) and not isinstance(error, GoldError):
             raise GoldError(error.what, where=error.where, fix=error.fix) from error
         raise
     except _ODD as error:
-        raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
+        raise PartError(f"scoring raised {exception_line(error)}", where=place_of(prediction), fix=FIX) from error
 
 
 def place_of(prediction: Prediction) -> str:
@@ -225,7 +225,7 @@ class JudgedScorer(AnswerScorer, frozen=True):
         sample = self.reader.score(prediction)
         if not sample.is_read:
             return sample
-        with scoring(place_of(prediction)):
+        with scoring(prediction):
             known = self.evaluator.without_judge(sample.extracted, sample.gold)
             return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
 

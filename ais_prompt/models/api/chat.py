@@ -110,16 +110,17 @@ class OpenAIEndpoint(Struct, frozen=True):
         choice = first_choice(reply["choices"])
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
-        (text, thought), message = self.choice_text(choice), choice.get("message")
-        refusal = text_of(fields_of(message).get("refusal"))  # the answer, if there is no other
+        (text, thought), message = self.choice_text(choice), fields_of(choice.get("message"))
+        refusal = text_of(message.get("refusal"))  # the answer, if there is no other
+        calls, logprobs = message.get("tool_calls"), choice.get("logprobs")
         said = Completion(
             text or refusal,
             usage=usage_of(reply.get("usage")),
             reasoning=reasoning_of(message) or thought,
             refused=bool(refusal),
-            tool_calls=tool_calls_of(message),
+            tool_calls=_tool_calls(calls) if isinstance(calls, list) else (),
         )
-        completion, logprobs = ended(said, choice.get("finish_reason")), choice.get("logprobs")
+        completion = ended(said, choice.get("finish_reason"))
         return replace(completion, tokens=tokens_of(logprobs)) if logprobs else completion
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
@@ -241,11 +242,8 @@ def reasoning_of(message: Any) -> str:
     return text_of(fields.get("reasoning_content") or fields.get("reasoning"))
 
 
-def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
+def _tool_calls(calls: list[Any]) -> tuple[ToolCall, ...]:
     """Return the calls in ``tool_calls`` of a message; entries in another form are left out."""
-    calls = fields_of(message).get("tool_calls")
-    if not isinstance(calls, list):
-        return ()
     functions = [fields_of(fields_of(call).get("function")) for call in calls]
     return tuple(
         ToolCall(text_of(function.get("name")), text_of(function.get("arguments")))
