@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
-from ais_prompt.errors import PartError, located
+from ais_prompt.errors import DataError, PartError, located
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
 from ais_prompt.inferencers import RETRY_HINT, DialogueInferencer, InferenceContext, Inferencer, KeepsShots
 from ais_prompt.models import Model, estimate_tokens
@@ -39,7 +39,8 @@ from ais_prompt.plan.build import (
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.utils import canonical
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -483,6 +484,26 @@ def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retrieve
             break
     if wrong:
         raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)
+
+
+def check_cluster(spec: EvalSpec, samples: Sequence[Sample]) -> None:
+    """Check that the data have the column of ``eval_cfg.cluster``.
+
+    Raises:
+        DataError: they do not.
+    """
+    if spec.cluster is not None and len(samples) and spec.cluster not in samples[0].fields:
+        raise DataError(
+            f"there is no column {spec.cluster!r} to cluster by (there are {', '.join(samples[0].fields)})",
+            where=f"{spec.where}.cluster",
+            fix="name the column that dependent questions share, such as their passage",
+        )
+
+
+def cluster_of(sample: Sample, column: str) -> tuple[str, str]:
+    """Return column and value of a sample's cluster."""
+    value = sample.fields[column]
+    return column, value if isinstance(value, str) else canonical(value)
 
 
 def record_of(

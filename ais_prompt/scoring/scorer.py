@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from inspect import signature
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -25,7 +27,7 @@ from ais_prompt.evaluators import (
 )
 from ais_prompt.metrics import exact_mean
 from ais_prompt.parts import defined_at, exception_line
-from ais_prompt.plan import Postprocessor, read_answer
+from ais_prompt.plan import Postprocessor
 from ais_prompt.types import REFUSAL, Extraction, JudgeVerdict, Prediction, SampleScore, Score, Status
 
 if TYPE_CHECKING:
@@ -139,6 +141,33 @@ class Scorer(AnswerScorer, frozen=True):
         status: Status = "truncated" if prediction.truncated else "unparsed"
         values = {metric: unread_value(self.evaluator, metric) for metric in self.evaluator.metrics}
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
+
+
+def read_answer(postprocessor: Postprocessor, text: Any, columns: Mapping[str, Any], *, cut: bool = False) -> Any:
+    """Return the answer in a text.
+
+    A function with the parameter ``sample_choices`` gets the choices of the sample, one with ``cut`` whether the text
+    was cut off.
+
+    Args:
+        postprocessor: reads the answer.
+        text: what the model said.
+        columns: of the sample; ``choices`` has one choice a line.
+        cut: whether the text ends at ``max_out_len``.
+    """
+    offered: dict[str, Any] = {"cut": True} if cut else {}
+    if "choices" in columns:
+        offered["sample_choices"] = columns["choices"]
+    takes = _parameters(postprocessor) if offered else ()
+    return postprocessor(text, **{name: value for name, value in offered.items() if name in takes})
+
+
+@lru_cache(maxsize=64)
+def _parameters(postprocessor: Postprocessor) -> Collection[str]:
+    try:
+        return signature(postprocessor).parameters.keys()
+    except (TypeError, ValueError):  # some functions in C have none
+        return ()
 
 
 @contextmanager
