@@ -216,7 +216,7 @@ class Task:
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
         retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
-        return fitting_shots(self.inferencer, sample, retrieved, self.context)
+        return fitting_shots(self.inferencer, sample, retrieved, self.context) if retrieved else ()
 
     def shown_rows(self) -> Iterator[Sample]:
         """The rows of the train split that are retrieved as an example of any sample, each once."""
@@ -447,7 +447,7 @@ def fitting_shots(
     Args:
         inferencer: makes the prompts.
         sample: the question.
-        shots: its examples, all of them.
+        shots: its examples, all of them; at least one.
         context: the model; if its ``max_seq_len`` is None, all examples fit.
 
     Raises:
@@ -465,7 +465,7 @@ def fitting_shots(
                 return True
         return False
 
-    if not shots or not too_long(len(shots)):
+    if not too_long(len(shots)):
         return shots
     return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
 
