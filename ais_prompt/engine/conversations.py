@@ -171,7 +171,7 @@ def _conversation(task: Task, sample: Sample, brings_files: BringsFiles | None, 
         prediction,
         shots_used=len(shots),
         row_id=sample.row_id,
-        cluster=cluster_of(sample, cluster) if cluster else None,
+        cluster=None if cluster is None else cluster_of(sample, cluster),
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
         stratum=sample.stratum,
     )
@@ -250,19 +250,19 @@ class Numbering:
         """Return the number of a sample's conversation, which opens with these requests."""
         if not self._is_numbered[index]:
             self._is_numbered[index] = 1
-            # What it opens with: the prompts, and the texts whose log-likelihood is asked for.
-            if all(isinstance(request.prompt, str) for request in asked):
-                opening: Hashable = tuple(
-                    (request.prompt, request.decoding)
-                    if isinstance(request.decoding, LikelihoodQuery)
-                    else request.prompt
-                    for request in asked
-                )
-            else:  # messages, which may have dicts in them
-                opening = canonical([prompt_to_json(request.prompt) for request in asked])
-            if number := self._openings.earlier(opening):
+            if number := self._openings.earlier(_opening(asked)):
                 self._numbers[index] = number
         return self._numbers.get(index, 0)
+
+
+def _opening(asked: Sequence[Request]) -> Hashable:
+    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
+    if any(not isinstance(request.prompt, str) for request in asked):  # messages, which may have dicts in them
+        return canonical([prompt_to_json(request.prompt) for request in asked])
+    return tuple(
+        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
+        for request in asked
+    )
 
 
 CUT_OFF: Final = "tool_cut_off"
