@@ -22,7 +22,7 @@ from ais_prompt.checks.prompt_warning import (
     texts_in,
 )
 from ais_prompt.config import TURN
-from ais_prompt.inferencers import Preview, label_fix
+from ais_prompt.inferencers import Preview
 from ais_prompt.prompts import (
     CHAT,
     Item,
@@ -90,6 +90,8 @@ def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
         return []
     if any(probe.seen.prompt != probes[0].seen.prompt for probe in probes):
         return []
+    from ais_prompt.inferencers import label_fix  # of a module that most runs do not use
+
     what = f"all {len(probes)} labels have the same prompt, so the first label always wins"
     fix = label_fix(len(probes), "write the template as a table by label: template={'A': '... A', 'B': '... B'}")
     return [PromptWarning(what, probes[0].template, fix)]

@@ -18,7 +18,6 @@ from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style, r
 from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.literals import literals_of
 from ais_prompt.config.locate import expand, missing_config
-from ais_prompt.config.mmengine_gaps import patched_mmengine
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.surroundings import import_custom_modules, make_importable
@@ -192,6 +191,8 @@ def _read(path: Path) -> dict[str, Any]:
             register_secrets(literals_of(read_syntax(file)))
     except RecursionError:  # Python parses more levels than functions can walk through, since 3.12 ten times as many
         raise _too_deep(place(path)) from None
+    from ais_prompt.config.mmengine_gaps import patched_mmengine
+
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:

@@ -164,8 +164,8 @@ def is_text(value: Any) -> bool:
 
 
 def _is_chat(name: str, value: Any) -> bool:
-    try:
-        return bool(chat_of(name, value))
+    try:  # most values are texts, which are not
+        return isinstance(parsed(value), list | tuple) and bool(chat_of(name, value))
     except DataError:
         return False
 

@@ -81,9 +81,10 @@ def conversations_of(
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
     """
     numbering = numbering or Numbering(len(task.data.test))
+    brings_files = task.model if isinstance(task.model, BringsFiles) else None
     for sample in samples:
         try:
-            conversation = _conversation(task, sample, cluster)
+            conversation = _conversation(task, sample, brings_files, cluster)
             if portion is None or portion.holds(sample.id):
                 yield RunningConversation(conversation, recall, sample.index, partial(numbering.number, sample.index))
             elif not numbering.knows(sample.index):
@@ -137,10 +138,15 @@ def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
 
 def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     """Return the columns of a row that reports filter by: with a number, a flag or a name, except the gold column."""
-    return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
+    columns = {}
+    for name, value in sample.fields.items():
+        is_name = isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and "\n" not in value
+        if name != gold and (is_name or isinstance(value, bool | int | float)):
+            columns[name] = value
+    return columns
 
 
-def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, brings_files: BringsFiles | None, cluster: str | None) -> Conversation:
     # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
     # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
@@ -150,8 +156,8 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
             prediction = _without_answer(task, sample, gap)
         else:
             conversation = task.inferencer.converse(sample, shots, task.context)
-            if isinstance(task.model, BringsFiles):
-                conversation = _with_brought(conversation, task.model.brought(sample.fields))
+            if brings_files is not None:
+                conversation = _with_brought(conversation, brings_files.brought(sample.fields))
             prediction = yield from conversation
     except (DataError, PromptError) as error:
         what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
@@ -165,7 +171,7 @@ def _conversation(task: Task, sample: Sample, cluster: str | None) -> Conversati
         prediction,
         shots_used=len(shots),
         row_id=sample.row_id,
-        cluster=cluster_of(sample, cluster),
+        cluster=None if cluster is None else cluster_of(sample, cluster),
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
         stratum=sample.stratum,
     )
@@ -180,12 +186,6 @@ def _with_brought(conversation: Conversation, brought: str) -> Conversation:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         answers = yield [replace(request, brought=brought) for request in asked]
-
-
-def _is_name(value: Any) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= LONGEST_NAME and "\n" not in value
-    return isinstance(value, bool | int | float)
 
 
 def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:

@@ -459,7 +459,10 @@ class Endpoint:
                 else:
                     if not self._heard:
                         asyncio.get_running_loop().call_later(ALONE_SECONDS, self._hear)
-                    completion = await _asked(opened, request, job, conversation.row)
+                    if opened.agent is None:
+                        completion = await _complete(opened, opened.model, request, job)
+                    else:
+                        completion = await _asked_agent(opened, opened.agent, request, job, conversation.row)
                 completion = job.record(request, without_secrets(completion))
             conversation.answer(request, completion)
 
@@ -601,10 +604,10 @@ async def _task_group() -> AsyncIterator[asyncio.TaskGroup]:
         raise errors.exceptions[0] from None
 
 
-async def _asked(opened: _OpenModel, request: Request, job: TaskJob, row: int | None) -> Completion:
-    """Return the answer of a model; the steps of an agent are requests to its model, each recorded for itself."""
-    if (agent := opened.agent) is None:
-        return await _complete(opened, opened.model, request, job)
+async def _asked_agent(
+    opened: _OpenModel, agent: AgentModel, request: Request, job: TaskJob, row: int | None
+) -> Completion:
+    """Return the answer of an agent; its steps are requests to its model, each recorded for itself."""
     job.admit(0)
     completion = await _contained(agent, job, agent.answer, request, _Asker(opened, agent.asked, job, row))
     opened.hear()

@@ -212,7 +212,7 @@ class TaskSession:
             self.failed += 1
             self._note_failures(prediction)
         self.redacted += any(completion.redacted for completion in prediction.completions)
-        self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
+        self.shortened += prediction.shots_used < len(self._task.dataset.shot_ids[prediction.index])
         if self.progress is not None:
             self.progress.advance(failed=prediction.failed)
 

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
         chat_format_of,
         knows_stop_tokens,
         media_roots_of,
-        read_answer,
         read_dataset,
     )
-    from ais_prompt.plan.cluster import check_cluster, cluster_of, with_clusters
     from ais_prompt.plan.data_file import DataFile, Description, describe_file, describe_rows
     from ais_prompt.plan.gold_kinds import KINDS, GoldKind, Golds
     from ais_prompt.plan.named_config import (
@@ -38,7 +36,17 @@ if TYPE_CHECKING:
         read_spec,
         served_model,
     )
-    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, fitting_shots, record_of
+    from ais_prompt.plan.plan import (
+        Plan,
+        PlannedDataset,
+        PlannedModel,
+        Task,
+        built_once,
+        check_cluster,
+        cluster_of,
+        fitting_shots,
+        record_of,
+    )
     from ais_prompt.plan.runner import Runner, ShardWork
     from ais_prompt.plan.stored_run import (
         stored_spec,

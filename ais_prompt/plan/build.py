@@ -7,10 +7,8 @@ The public functions follow the config: model, data, few-shot examples, prompts,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
-from inspect import signature
 from typing import Any
 
 from msgspec.structs import replace
@@ -248,33 +246,6 @@ def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
     except AisPromptError as error:
         error.where = _both(spec.where, error.where)
         raise
-
-
-def read_answer(postprocessor: Postprocessor, text: Any, columns: Mapping[str, Any], *, cut: bool = False) -> Any:
-    """Return the answer in a text.
-
-    A function with the parameter ``sample_choices`` gets the choices of the sample, one with ``cut`` whether the text
-    was cut off.
-
-    Args:
-        postprocessor: reads the answer.
-        text: what the model said.
-        columns: of the sample; ``choices`` has one choice a line.
-        cut: whether the text ends at ``max_out_len``.
-    """
-    offered: dict[str, Any] = {"cut": True} if cut else {}
-    if "choices" in columns:
-        offered["sample_choices"] = columns["choices"]
-    takes = _parameters(postprocessor) if offered else ()
-    return postprocessor(text, **{name: value for name, value in offered.items() if name in takes})
-
-
-@lru_cache(maxsize=64)
-def _parameters(postprocessor: Postprocessor) -> Collection[str]:
-    try:
-        return signature(postprocessor).parameters.keys()
-    except (TypeError, ValueError):  # some functions in C have none
-        return ()
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import render_config
 from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
-from ais_prompt.errors import PartError, located
+from ais_prompt.errors import DataError, PartError, located
 from ais_prompt.evaluators import Evaluator, RepeatEvaluator
 from ais_prompt.inferencers import RETRY_HINT, DialogueInferencer, InferenceContext, Inferencer, KeepsShots
 from ais_prompt.models import Model, estimate_tokens
@@ -39,7 +39,8 @@ from ais_prompt.plan.build import (
 from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
+from ais_prompt.utils import canonical
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -212,14 +213,10 @@ class Task:
         """What the inferencer works with."""
         return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
 
-    def shots_retrieved(self, index: int) -> int:
-        """How many in-context examples were found for a test sample."""
-        return len(self.dataset.shot_ids[index])
-
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
         retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
-        return fitting_shots(self.inferencer, sample, retrieved, self.context)
+        return fitting_shots(self.inferencer, sample, retrieved, self.context) if retrieved else ()
 
     def shown_rows(self) -> Iterator[Sample]:
         """The rows of the train split that are retrieved as an example of any sample, each once."""
@@ -450,7 +447,7 @@ def fitting_shots(
     Args:
         inferencer: makes the prompts.
         sample: the question.
-        shots: its examples, all of them.
+        shots: its examples, all of them; at least one.
         context: the model; if its ``max_seq_len`` is None, all examples fit.
 
     Raises:
@@ -468,7 +465,7 @@ def fitting_shots(
                 return True
         return False
 
-    if not shots or not too_long(len(shots)):
+    if not too_long(len(shots)):
         return shots
     return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
 
@@ -487,6 +484,26 @@ def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retrieve
             break
     if wrong:
         raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)
+
+
+def check_cluster(spec: EvalSpec, samples: Sequence[Sample]) -> None:
+    """Check that the data have the column of ``eval_cfg.cluster``.
+
+    Raises:
+        DataError: they do not.
+    """
+    if spec.cluster is not None and len(samples) and spec.cluster not in samples[0].fields:
+        raise DataError(
+            f"there is no column {spec.cluster!r} to cluster by (there are {', '.join(samples[0].fields)})",
+            where=f"{spec.where}.cluster",
+            fix="name the column that dependent questions share, such as their passage",
+        )
+
+
+def cluster_of(sample: Sample, column: str) -> tuple[str, str]:
+    """Return column and value of a sample's cluster."""
+    value = sample.fields[column]
+    return column, value if isinstance(value, str) else canonical(value)
 
 
 def record_of(

@@ -155,7 +155,7 @@ def preview_sample(
                 ),
                 origins=spans,
                 all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
-                left_out=task.shots_retrieved(sample.index) - len(shots),
+                left_out=len(task.dataset.shot_ids[sample.index]) - len(shots),
                 gold_sent="all" if shows_gold(probe) else probe.seen.gold,
                 max_seq_len=model.max_seq_len,
                 request=request,

@@ -305,13 +305,14 @@ def questions(predictions: Sequence[Prediction]) -> list[str]:
     return [snippet("\n".join(_between(*pair))) or "" for pair in zip(asked, neighbours, strict=True)]
 
 
-def question_text(prompts: Any, before: Any = None) -> str:
+def question_text(prediction: Prediction, before: Prediction | None = None) -> str:
     """Return the part of a prompt that differs from that of the sample before, whole.
 
     Args:
-        prompts, before: in the form of `prompts_to_json`; None if there is no sample before.
+        prediction: of the sample.
+        before: of the sample before; None if there is none.
     """
-    found, others = _each(prompts), [] if before is None else _each(before)
+    found, others = prompts_of(prediction), [] if before is None else prompts_of(before)
     if len(found) == len(others) == 1 and isinstance(found[0], list) and isinstance(others[0], list):
         # Examples that are the same message for message need not be compared line by line.
         same = min(common_length(found[0], others[0]), len(found[0]) - 1)
@@ -322,10 +323,7 @@ def question_text(prompts: Any, before: Any = None) -> str:
 
 def prompts_of(prediction: Prediction) -> list[Any]:
     """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
-    return _each(prompts_to_json(prediction.origin_prompt))
-
-
-def _each(prompts: Any) -> list[Any]:
+    prompts = prompts_to_json(prediction.origin_prompt)
     return [prompts] if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts) else prompts
 
 

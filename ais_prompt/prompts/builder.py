@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.parts import part_class
 from ais_prompt.prompts.base import Filled, Template
-from ais_prompt.prompts.dialogue_template import DialogueTemplate, FilledDialogue
 from ais_prompt.prompts.message_media import MediaRoots
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
+
+if TYPE_CHECKING:
+    from ais_prompt.prompts.dialogue_template import FilledDialogue
 
 EXAMPLES_KEPT: Final = 2048
 """Maximum number of rendered examples in the cache, to bound memory for a large training split."""
@@ -136,6 +138,8 @@ class PromptBuilder:
             PromptError: the template cannot make multi-turn dialogues, or not from this sample; or it has no place for
                 the examples.
         """
+        from ais_prompt.prompts.dialogue_template import DialogueTemplate
+
         template = self.prompt_template
         if not isinstance(template, DialogueTemplate):
             raise PromptError(

@@ -126,9 +126,11 @@ class PromptTemplate(Template):
                 "a template with column_token_map needs an ice_token for label prompts",
                 fix="put '</E>' into the template and give it ice_token='</E>'",
             )
-        entry = self.labels[0] if label is None and self.form == "labels" else label
+        key = None
+        if self.form == "labels":
+            key = self._key(self.labels[0] if label is None else label)
         drop = () if keep_sep else (self.sep_token,)
-        compiled = self._compiled(self._key(entry), tuple(fields), drop, is_example=False)
+        compiled = self._compiled(key, tuple(fields), drop, is_example=False)
         return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
@@ -143,7 +145,8 @@ class PromptTemplate(Template):
             PromptError: the label is unknown.
         """
         tokens = (self.ice_token, self.sep_token, *drop)
-        compiled = self._compiled(self._key(label), tuple(fields), tokens, is_example=True)
+        key = self._key(label) if self.form == "labels" else None
+        compiled = self._compiled(key, tuple(fields), tokens, is_example=True)
         return compiled.fill(self.column_tokens.marks(fields, label) if self.column_tokens else fields, "")
 
     def _compile(
@@ -161,9 +164,11 @@ class PromptTemplate(Template):
         return CompiledDialogueTemplate({"ice": entry["round"]} if is_example else sections, marks, drop, ice_token)
 
     def _key(self, label: Any) -> Any:
-        """Return the key of the label's entry in a label table; None for other forms."""
-        if self.form != "labels":
-            return None
+        """Return the label, which is the key of its entry in a label table.
+
+        Raises:
+            PromptError: it has none.
+        """
         try:
             known = label in self.template
         except TypeError:  # unhashable, such as a list

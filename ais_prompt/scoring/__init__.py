@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         UNUSABLE_GOLD,
         Scorer,
         composed,
+        read_answer,
     )
     from ais_prompt.scoring.unchanged import score_what_changed
     from ais_prompt.scoring.worker import (

@@ -24,7 +24,7 @@ from ais_prompt.evaluators import (
 )
 from ais_prompt.metrics import Repeatability, mean_scores, of_whole_set, without_truncated
 from ais_prompt.parts import RunsPrograms
-from ais_prompt.plan import PlannedDataset, Task, with_clusters
+from ais_prompt.plan import PlannedDataset, Task, check_cluster, cluster_of
 from ais_prompt.scoring.answers import AnyScorer, RepeatScorer, scorer_of, scorer_with
 from ais_prompt.scoring.batch_scorer import BatchScorer, batched
 from ais_prompt.scoring.rows import percent
@@ -32,7 +32,7 @@ from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, JudgementOf
 from ais_prompt.steps import first_answer, steps
 from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results, writing
 from ais_prompt.terminal import NOTE, tracked
-from ais_prompt.types import STATUSES, ControlSpec, Prediction, SampleScore, Score, Stratum, TaskSpec
+from ais_prompt.types import STATUSES, ControlSpec, Prediction, Sample, SampleScore, Score, Stratum, TaskSpec
 from ais_prompt.utils import Spilled, canonical, counted, listed
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def _score_by(
     assert evaluator is not None  # `Task.scorings` has those that score
     # Read one at a time: a task may have millions of predictions. The first one tells how many answers a question has.
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-    predictions = with_clusters(task.dataset, read_predictions(path, with_prompts=False))
+    predictions = _with_clusters(task.dataset, read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     scorer = _scorer_with_verdicts(task, folder, evaluator, first)
@@ -279,7 +279,34 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
             where=task.spec.dataset.eval.where,
             fix="score it with `aisprompt score RUN`",
         )
-    return list(_sample_scores(task.name, scorer, with_clusters(task.dataset, predictions)))
+    return list(_sample_scores(task.name, scorer, _with_clusters(task.dataset, predictions)))
+
+
+def _with_clusters(dataset: PlannedDataset, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
+    """Yield predictions with the cluster that scoring uses: as stored, or from the data if the column was named later.
+
+    Raises:
+        DataError: the data have no such column, or no longer the row of a prediction.
+    """
+    spec = dataset.spec.eval
+    samples: dict[str, Sample] = {}
+    for prediction in predictions:
+        if (prediction.cluster and prediction.cluster[0]) == spec.cluster:
+            yield prediction
+        elif spec.cluster is None:
+            yield replace(prediction, cluster=None)
+        else:
+            if not samples:
+                check_cluster(spec, dataset.data.test)
+                # Predictions of the first version are named after their whole rows.
+                samples = {name: sample for sample in dataset.data.test for name in (sample.row_id, sample.id)}
+            if (sample := samples.get(prediction.sample_id)) is None:
+                raise DataError(
+                    f"the data no longer hold sample {prediction.sample_id}, so its cluster is not known",
+                    where=f"{spec.where}.cluster",
+                    fix="score with the data of the run, or without cluster",
+                )
+            yield replace(prediction, cluster=cluster_of(sample, spec.cluster))
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
@@ -494,7 +521,7 @@ def score_by_known_values(task: Task, folder: RunFolder) -> list[Score]:
     answered = sum(not one.failed for one in read_predictions(path, with_prompts=False))
     found = [
         one
-        for one in with_clusters(task.dataset, read_predictions(path, with_prompts=False))
+        for one in _with_clusters(task.dataset, read_predictions(path, with_prompts=False))
         if one.sample_id in values and not one.failed
     ]
     if not found:

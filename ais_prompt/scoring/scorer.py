@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from inspect import signature
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -25,7 +27,7 @@ from ais_prompt.evaluators import (
 )
 from ais_prompt.metrics import exact_mean
 from ais_prompt.parts import defined_at, exception_line
-from ais_prompt.plan import Postprocessor, read_answer
+from ais_prompt.plan import Postprocessor
 from ais_prompt.types import REFUSAL, Extraction, JudgeVerdict, Prediction, SampleScore, Score, Status
 
 if TYPE_CHECKING:
@@ -92,22 +94,22 @@ class Scorer(AnswerScorer, frozen=True):
             GoldError: the gold cannot be used; ``where`` names the sample.
             PartError: a postprocessor or an evaluator failed.
         """
-        where = place_of(prediction)
         try:
             gold = self.gold_of(prediction.gold)
         except PartError:
             raise
         except AisPromptError as error:
-            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
+            raise GoldError(error.what, where=error.where or place_of(prediction), fix=error.fix) from error
         except Exception as error:  # what one of ours makes of odd values
             what = f"dataset_postprocessor raised {exception_line(error)}"
-            raise GoldError(what, where=where, fix=FIX) from error
+            raise GoldError(what, where=place_of(prediction), fix=FIX) from error
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
         said = prediction.prediction
         if isinstance(said, list):
-            raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
-        with scoring(where):
+            what = "there are several answers to this question, and one to the first"
+            raise DataError(what, where=place_of(prediction), fix=SAME)
+        with scoring(prediction):
             # Find the answer.
             text = self.text_of(said) if isinstance(said, str) else said
             found = read_answer(self.answer_of, text, prediction.columns, cut=prediction.truncated)
@@ -141,8 +143,35 @@ class Scorer(AnswerScorer, frozen=True):
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
 
 
+def read_answer(postprocessor: Postprocessor, text: Any, columns: Mapping[str, Any], *, cut: bool = False) -> Any:
+    """Return the answer in a text.
+
+    A function with the parameter ``sample_choices`` gets the choices of the sample, one with ``cut`` whether the text
+    was cut off.
+
+    Args:
+        postprocessor: reads the answer.
+        text: what the model said.
+        columns: of the sample; ``choices`` has one choice a line.
+        cut: whether the text ends at ``max_out_len``.
+    """
+    offered: dict[str, Any] = {"cut": True} if cut else {}
+    if "choices" in columns:
+        offered["sample_choices"] = columns["choices"]
+    takes = _parameters(postprocessor) if offered else ()
+    return postprocessor(text, **{name: value for name, value in offered.items() if name in takes})
+
+
+@lru_cache(maxsize=64)
+def _parameters(postprocessor: Postprocessor) -> Collection[str]:
+    try:
+        return signature(postprocessor).parameters.keys()
+    except (TypeError, ValueError):  # some functions in C have none
+        return ()
+
+
 @contextmanager
-def scoring(where: str) -> Iterator[None]:
+def scoring(prediction: Prediction) -> Iterator[None]:
     """Score one sample in the body: whatever its values make a part raise is about this sample alone.
 
     Raises:
@@ -152,12 +181,12 @@ def scoring(where: str) -> Iterator[None]:
     try:
         yield
     except AisPromptError as error:
-        error.where = error.where or where
+        error.where = error.where or place_of(prediction)
         if isinstance(error, DataError) and not isinstance(error, GoldError):
             raise GoldError(error.what, where=error.where, fix=error.fix) from error
         raise
     except _ODD as error:
-        raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
+        raise PartError(f"scoring raised {exception_line(error)}", where=place_of(prediction), fix=FIX) from error
 
 
 def place_of(prediction: Prediction) -> str:
@@ -225,7 +254,7 @@ class JudgedScorer(AnswerScorer, frozen=True):
         sample = self.reader.score(prediction)
         if not sample.is_read:
             return sample
-        with scoring(place_of(prediction)):
+        with scoring(prediction):
             known = self.evaluator.without_judge(sample.extracted, sample.gold)
             return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
 

@@ -19,8 +19,8 @@ from ais_prompt.evaluators import Evaluator
 from ais_prompt.extensions.logs.log_files import MOST_METRICS
 from ais_prompt.extensions.logs.record import as_written_by, columns_of
 from ais_prompt.extensions.logs.rules import compiled
-from ais_prompt.plan import build_evaluator, build_postprocessor, read_answer
-from ais_prompt.scoring import NOT_SCORED
+from ais_prompt.plan import build_evaluator, build_postprocessor
+from ais_prompt.scoring import NOT_SCORED, read_answer
 from ais_prompt.store import PredictionSorter
 from ais_prompt.types import (
     EvalSpec,

@@ -98,7 +98,7 @@ class OpenAIEndpoint(Struct, frozen=True):
             self.prompt_name: self.prompt_value(embed_files(request.prompt)),
             wire.max_tokens_field: decoding.max_out_len,
             **{name: value for name, value in options.items() if value is not None},
-            **chat_effort(self.token_fields(decoding.extra)),
+            **(chat_effort(self.token_fields(decoding.extra)) if decoding.extra else {}),
         }
 
     def answer(self, reply: Any) -> Completion:
@@ -110,16 +110,18 @@ class OpenAIEndpoint(Struct, frozen=True):
         choice = first_choice(reply["choices"])
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
-        (text, thought), message = self.choice_text(choice), choice.get("message")
-        refusal = refusal_of(message)
+        (text, thought), message = self.choice_text(choice), fields_of(choice.get("message"))
+        refusal = text_of(message.get("refusal"))  # the answer, if there is no other
+        calls, logprobs = message.get("tool_calls"), choice.get("logprobs")
         said = Completion(
             text or refusal,
             usage=usage_of(reply.get("usage")),
             reasoning=reasoning_of(message) or thought,
             refused=bool(refusal),
-            tool_calls=tool_calls_of(message),
+            tool_calls=_tool_calls(calls) if isinstance(calls, list) else (),
         )
-        return replace(ended(said, choice.get("finish_reason")), tokens=tokens_of(choice.get("logprobs")))
+        completion = ended(said, choice.get("finish_reason"))
+        return replace(completion, tokens=tokens_of(logprobs)) if logprobs else completion
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
@@ -234,22 +236,14 @@ def content_of(content: Any) -> tuple[str, str]:
     return text, reasoning
 
 
-def refusal_of(message: Any) -> str:
-    """Return the text with which the model refuses to answer, which is the answer if there is no other; or nothing."""
-    return text_of(fields_of(message).get("refusal"))
-
-
 def reasoning_of(message: Any) -> str:
     """Return the reasoning of a message, in the field of DeepSeek and vLLM, or that of OpenRouter."""
     fields = fields_of(message)
     return text_of(fields.get("reasoning_content") or fields.get("reasoning"))
 
 
-def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
+def _tool_calls(calls: list[Any]) -> tuple[ToolCall, ...]:
     """Return the calls in ``tool_calls`` of a message; entries in another form are left out."""
-    calls = fields_of(message).get("tool_calls")
-    if not isinstance(calls, list):
-        return ()
     functions = [fields_of(fields_of(call).get("function")) for call in calls]
     return tuple(
         ToolCall(text_of(function.get("name")), text_of(function.get("arguments")))
@@ -359,7 +353,7 @@ class ChatStream(StreamReader):
         self._has_choice = True
         delta = choice.get("delta")
         text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
-        reasoning, refusal = reasoning_of(delta) or thought, refusal_of(delta)
+        reasoning, refusal = reasoning_of(delta) or thought, text_of(fields_of(delta).get("refusal"))
         self._text.append(text)
         self._reasoning.append(reasoning)
         self._refusal.append(refusal)

@@ -322,8 +322,8 @@ class ApiModel:
         # Too long: known here already, so it costs no request.
         if failure := self.refusal(request.prompt):
             return Completion(failure=failure)
-        # The first request starts the server of this model; the others wait for it.
-        await self.start()
+        if self._client is None:  # the first request starts the server of this model; others wait for it
+            await self.start()
         if isinstance(request.decoding, LikelihoodQuery):
             return await self._log_likelihood(request, request.decoding)
         assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
@@ -374,10 +374,11 @@ class ApiModel:
     def finish(self, completion: Completion, request: Request) -> Completion:
         """Finish an answer where the server did not: separate its reasoning, cut what follows at stop texts."""
         assert isinstance(request.decoding, Decoding)
-        keeps = any(request.decoding.extra.get(name) for name in _KEEP_STOP)
         answered = split_reasoning(completion, request.prompt, self.think_tags)
+        if not request.decoding.stop or any(request.decoding.extra.get(name) for name in _KEEP_STOP):
+            return answered
         # Some APIs have no stop texts or only a few, and some servers keep the stop text that ended an answer.
-        end = None if keeps else first_stop(answered.text, request.decoding.stop)
+        end = first_stop(answered.text, request.decoding.stop)
         return answered if end is None else replace(answered, text=answered.text[:end], finish_reason="stop")
 
     async def aclose(self) -> None:

@@ -17,7 +17,6 @@ from ais_prompt.config import shown_command
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import checked_by, read_value
 from ais_prompt.models.model_options import check_at_least, check_more_than_0
-from ais_prompt.models.server.gpus import visible_gpus
 from ais_prompt.models.transport.credentials import resolve_variables
 from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import advice
@@ -208,6 +207,8 @@ class ServerToStart(Struct, frozen=True):
                 f"the program {program!r}, which is to start the server, is not installed",
                 fix=preset.install if preset else "install it, or write its path in server.command",
             )
+        from ais_prompt.models.server.gpus import visible_gpus
+
         gpus = len(visible_gpus())
         needed = self.gpus_each(gpus) * self.replicas(gpus)
         if gpus and needed > gpus:

@@ -34,7 +34,7 @@ from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_sum
 from ais_prompt.report.web.sample import judgement_places
 from ais_prompt.secrets import SECRETS
 from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is_own, reading, refuse_links, writing
-from ais_prompt.types import Prediction, prompts_to_json
+from ais_prompt.types import Prediction
 from ais_prompt.utils import encode_finite
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "no_gold", "failed")
@@ -250,9 +250,7 @@ def _searched(prediction: Prediction, before: Prediction | None, row: Mapping[st
     """Return what a search looks into: the line of the table, the gold, the answers, and what only this prompt has."""
     cells = [row[name] or "" for name in ("id", "question", "extracted", "gold")]
     answers = chain.from_iterable((answer.text, answer.reasoning) for answer in prediction.completions)
-    prompts = prompts_to_json(prediction.origin_prompt)
-    asked = question_text(prompts, prompts_to_json(before.origin_prompt) if before else None)
-    return "\n".join([*cells, str(prediction.gold), *answers, asked]).lower()
+    return "\n".join([*cells, str(prediction.gold), *answers, question_text(prediction, before)]).lower()
 
 
 def line_starts(path: Path) -> Iterator[int]:

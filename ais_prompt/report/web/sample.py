@@ -124,7 +124,7 @@ class SampleChunk:
         self.samples.append(
             {
                 "requests": _requests(prediction, lines),
-                "labels": _labels(prediction, lines),
+                "labels": _labels(prediction, lines) if prediction.labels else [],
                 "prediction": None if is_answer else lines.add(text_or_json(said)),
                 "verdicts": _verdicts(prediction, detail, lines),
                 "further": [
