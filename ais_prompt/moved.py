@@ -30,6 +30,25 @@ MOVED: Final[dict[str, str]] = {
 """Old name of a module or package → its name now; the package adds those that moved into extensions."""
 
 
+_FIRST: Final[dict[str, str]] = {
+    f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
+    for now, first, names in (
+        ("data.retriever", "data.by_position", "ZeroRetriever FixKRetriever RandomRetriever SlidingWindowRetriever"),
+        ("data.compared_texts", "data.bm25", "BM25Retriever"),
+        ("data.compared_texts", "data.topk", "TopkRetriever"),
+        ("data.compared_texts", "data.encoders", "CharacterNgramEncoder HuggingFaceEncoder"),
+        ("postprocess.written_json", "postprocess.written_calls", "tool_calls_postprocess"),
+    )
+    for name in names.split()
+}
+"""Part → its name in runs and locks that were made before it moved."""
+
+
+def stored_name(module: str, name: str) -> str:
+    """Return the dotted name of a part for what is stored: that of before it moved."""
+    return _FIRST.get(f"{module}.{name}", f"{module}.{name}")
+
+
 def home_of(name: str) -> str | None:
     """Return the name now of a module that has moved, or is in a package that has; None for any other."""
     for old, new in MOVED.items():

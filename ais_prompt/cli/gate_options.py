@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import brought_names, given_options
-from ais_prompt.cli.verb import Command, added, brought, echo, hanging, offer
+from ais_prompt.cli.options import brought_names
+from ais_prompt.cli.verb import Command, added, brought, echo, given_options, hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.gates import RunGates

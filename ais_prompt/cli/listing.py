@@ -125,7 +125,7 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
 
     benchmarks = [
         BenchmarkEntry(one.name, one.tests, one.size, one.language, one.licence, one.is_here)
-        for _, found in _benchmarks()
+        for _, found in (_benchmarks() if "datasets" in configs else ())
         for one in found
     ]
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
@@ -133,7 +133,7 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
         configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
         parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
         providers=providers if with_providers else [],
-        benchmarks=benchmarks if "datasets" in configs else [],
+        benchmarks=benchmarks,
     )
 
 

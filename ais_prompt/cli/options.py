@@ -9,7 +9,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
@@ -19,7 +19,7 @@ import click
 from ais_prompt.cli.completion import complete_config, complete_name, complete_reuse
 from ais_prompt.cli.habits import SETTINGS, advice_on
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
-from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD, Command, added
+from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD, Command, added, given_options
 from ais_prompt.config import Options, declared_options, refuse_lone_options
 from ais_prompt.errors import ConfigError
 from ais_prompt.steps import brought_options, extensions, steps
@@ -225,16 +225,6 @@ def _option_of_word(word: str) -> tuple[str, str] | None:
     if path.suffix == ".gguf" or (path / "config.json").is_file():
         return "--hf-path", "these are the weights of a model"
     return None
-
-
-def given_options(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return those options that are given.
-
-    Args:
-        values: the parameters of a command.
-        names: of the options.
-    """
-    return {name: values[name] for name in names if values.get(name)}
 
 
 def taken(owner: type[T], values: Mapping[str, Any]) -> T:

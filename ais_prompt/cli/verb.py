@@ -10,7 +10,7 @@ import os.path
 import re
 import sys
 import traceback
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +83,16 @@ def added(options: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Comman
 def brought(place: Place) -> Callable[[Command], Command]:
     """Return what adds the options that extensions bring to verbs of a place to a command."""
     return added([*brought_options(place).values()])
+
+
+def given_options(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return those options that are given.
+
+    Args:
+        values: the parameters of a command.
+        names: of the options.
+    """
+    return {name: values[name] for name in names if values.get(name)}
 
 
 class Verb(click.Command):

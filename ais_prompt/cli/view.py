@@ -10,8 +10,7 @@ import click
 
 from ais_prompt.catalog import EXPORTERS
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.options import given_options
-from ais_prompt.cli.verb import Verb, brought, echo
+from ais_prompt.cli.verb import Verb, brought, echo, given_options
 from ais_prompt.extension import missing_extension
 
 if TYPE_CHECKING:

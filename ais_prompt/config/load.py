@@ -24,6 +24,7 @@ from ais_prompt.config.surroundings import import_custom_modules, make_importabl
 from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
 from ais_prompt.mmengine_import import Config
+from ais_prompt.moved import stored_name
 from ais_prompt.parts import PYTHON, ends_program, last_line_in, place
 from ais_prompt.terminal import NOTE
 from ais_prompt.utils import Held, advice
@@ -284,11 +285,11 @@ def _dotted_name(part: Any, where: str, *, holds: bool) -> str:
     for step in name.split("."):
         found = getattr(found, step, None)
     if found is not part and holds:
-        return Held(f"{module}.{name}", part)
+        return Held(stored_name(str(module), name), part)
     if found is not part:
         raise ConfigError(
             f"{name or part!r} is defined in the config itself and has no name elsewhere",
             where=where,
             fix="move it into a Python file beside the config and import it from there",
         )
-    return f"{module}.{name}"
+    return stored_name(str(module), name)

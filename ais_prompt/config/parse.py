@@ -234,9 +234,8 @@ def _group(keys: GroupKeys, known: Sequence[str], faults: Faults, *, shows_missi
     kinds = [kind for key, kind in _GROUP_KINDS.items() if getattr(keys, key)]
     if len(kinds) > 1:
         faults.add(f"{keys.where} asks for {' and '.join(kinds)}", f"{keys.where}.name", "make a group for each")
-    kinds = kinds or [
-        kind for kind in _GROUP_KINDS.values() if kind == keys.metric
-    ]  # the name of its score may say that too
+    # The name of its score may say that too.
+    kinds = kinds or [kind for kind in _GROUP_KINDS.values() if kind == keys.metric]
     kind: GroupKind = next(iter(kinds), "average")
     return SummaryGroup(keys.name, entries, weights, keys.where, kind, keys.metric, _transforms(keys, faults))
 

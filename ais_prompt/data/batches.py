@@ -176,12 +176,15 @@ def stored_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]
     elif filled <= {bool} or filled in ({str}, {float}):
         made = pa.array(values)
     else:
-        array("q", (value for value in values if type(value) is int))  # raises for more than 64 bits
+        array(
+            "q", (value for value in values if type(value) is int)
+        )  # raises for more than 64 bits, beside fractions too
         try:
             written = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
-            return pa.field(name, pa.string(), metadata=_JSON), pa.array(written, pa.string())
         except (TypeError, ValueError):  # what JSON does not have, such as a date
             made = pa.array(values)
+        else:
+            return pa.field(name, pa.string(), metadata=_JSON), pa.array(written, pa.string())
     return pa.field(name, made.type), made
 
 

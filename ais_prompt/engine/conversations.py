@@ -39,6 +39,7 @@ from ais_prompt.plan import Task, cluster_of
 from ais_prompt.store import AnswerCache, FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
     Completion,
+    Content,
     Decoding,
     Failure,
     LikelihoodQuery,
@@ -209,6 +210,8 @@ def shown_gap(
     marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
     question, *examples = (
         replace(row, fields={name: marks.get((number, name), value) for name, value in row.fields.items()})
+        if any(number == place for place, _ in gaps)
+        else row
         for number, row in enumerate(rows)
     )
     try:
@@ -257,12 +260,32 @@ class Numbering:
 
 def _opening(asked: Sequence[Request]) -> Hashable:
     """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
-    if any(not isinstance(request.prompt, str) for request in asked):  # messages, which may have dicts in them
-        return canonical([prompt_to_json(request.prompt) for request in asked])
-    return tuple(
+    if messages := _plain_messages(asked):
+        return messages
+    prompts = tuple(
         (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
         for request in asked
     )
+    try:
+        hash(prompts)
+    except TypeError:  # messages have dicts in them
+        return canonical([prompt_to_json(request.prompt) for request in asked])
+    return prompts
+
+
+def _plain_messages(asked: Sequence[Request]) -> tuple[tuple[tuple[str, Content], ...], ...]:
+    """Return the prompts of requests if all of them are messages of role and text; empty if not."""
+    opening = []
+    for request in asked:
+        if isinstance(request.prompt, str):
+            return ()
+        messages = []
+        for message in request.prompt:
+            if message.extra or not isinstance(message.content, str):
+                return ()
+            messages.append((message.role, message.content))
+        opening.append(tuple(messages))
+    return tuple(opening)
 
 
 CUT_OFF: Final = "tool_cut_off"

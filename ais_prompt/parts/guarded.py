@@ -10,11 +10,32 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import numbers
+import reprlib
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+import types
+import typing
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin
+from functools import cache, lru_cache, wraps
+from itertools import repeat
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    runtime_checkable,
+)
+
+from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
 from ais_prompt.parts.places import defined_at, is_raised_in_code, users_line
@@ -24,20 +45,6 @@ if TYPE_CHECKING:
     from abc import ABCMeta as OfProtocols
 else:
     OfProtocols = type(Protocol)
-
-
-import numbers
-import reprlib
-import types
-import typing
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache, lru_cache
-from itertools import repeat
-from pathlib import Path
-from types import NoneType, UnionType
-from typing import Final, Literal, Protocol, TypeVar, Union, get_type_hints, runtime_checkable
-
-from msgspec import Struct
 
 logger = logging.getLogger(__name__)
 

@@ -216,7 +216,7 @@ class Task:
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
         retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
-        return fitting_shots(self.inferencer, sample, retrieved, self.context) if retrieved else ()
+        return fitting_shots(self.inferencer, sample, retrieved, self.context) if retrieved else []
 
     def shown_rows(self) -> Iterator[Sample]:
         """The rows of the train split that are retrieved as an example of any sample, each once."""

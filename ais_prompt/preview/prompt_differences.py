@@ -153,7 +153,7 @@ def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequ
 
 def common_length(first: Sequence[Any], second: Sequence[Any]) -> int:
     """Return how many characters, words, lines or messages are equal at the beginning."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _texts(run: tuple[Sequence[str], Sequence[str]]) -> Piece:

@@ -88,8 +88,8 @@ def print_summary(
 ) -> None:
     """Print the scores and the worst notes, in lines that fit into the console.
 
-    One model or one dataset has a line for each score (`ais_prompt.report.score_table`). Else models are side by side
-    (`ais_prompt.report.score_table`).
+    One model or one dataset has a line for each score (`print_score_lines`). Else models are side by side
+    (`print_matrix`).
 
     Args:
         rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.

@@ -134,10 +134,12 @@ def check_answers(tasks: Sequence[Task], folder: RunFolder) -> None:
     """
     faults: dict[str, AisPromptError] = {}
     for task in tasks:
-        if not task.spec.dataset.eval.k or task.dataset.has_turns:
+        if not task.spec.dataset.eval.k:
             continue
         first = None
         with suppress(AisPromptError):
+            if task.dataset.has_turns:
+                continue
             first = next(read_predictions(_predictions(task, folder), with_prompts=False), None)
         try:
             if first is not None:  # all questions have the same number

@@ -482,10 +482,10 @@ def _complete(found: ScoredByEvaluator, names: Mapping[str, str]) -> Iterator[Sa
     These were unread before the evaluator had named its metrics. Files leave such values out and mean 0, which is the
     best where less is better.
     """
-    unread = {metric: unread_value(found.evaluator, metric) for metric in found.evaluator.metrics}
     for sample in found.samples:
-        if not sample.values and sample.status not in ("scored", "failed") and any(unread.values()):
-            sample = replace(sample, values=unread)
+        if not sample.values and sample.status not in ("scored", "failed"):
+            unread = {metric: unread_value(found.evaluator, metric) for metric in found.evaluator.metrics}
+            sample = replace(sample, values=unread) if any(unread.values()) else sample
         yield _renamed(sample, names) if names else sample
 
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Self, overload
 
 from msgspec import Struct
 
@@ -44,8 +44,12 @@ class _Below:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, folder: RunFolder, _: type) -> Path:
-        return folder.root / self._name
+    @overload
+    def __get__(self, folder: None, _: type) -> Self: ...
+    @overload
+    def __get__(self, folder: RunFolder, _: type) -> Path: ...
+    def __get__(self, folder: RunFolder | None, _: type) -> Path | Self:
+        return self if folder is None else folder.root / self._name
 
 
 class RunFolder(Struct, frozen=True):

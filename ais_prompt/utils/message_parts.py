@@ -120,7 +120,7 @@ def _json_text(value: Any) -> str:
 
 def describe_call(part: Mapping[str, Any]) -> str:
     """Return ``calls NAME ARGUMENTS`` for a call; empty for other parts."""
-    return f"calls {part['name']} {part['arguments']}".rstrip() if part.get("type") == CALL else ""
+    return f"calls {part['name']} {part['arguments']}" if part.get("type") == CALL else ""
 
 
 def text_of_calls(message: ChatMessage) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.options import given_options, shown_command
-from ais_prompt.cli.verb import Verb, brought, echo, hanging, json_option, offer
+from ais_prompt.cli.options import shown_command
+from ais_prompt.cli.verb import Verb, brought, echo, given_options, hanging, json_option, offer
 from ais_prompt.utils import one_line
 
 

@@ -76,8 +76,11 @@ def is_complete(package: str) -> bool:
     if folder is not None and any(root in (folder, folder.parent) for root in roots):
         return False
     try:
-        needed = [Requirement(text) for text in requires(DISTRIBUTIONS[package]) or ()]
-        needed = [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
-        return all(one.specifier.contains(version(one.name), prereleases=True) for one in needed)
+        needed = map(Requirement, requires(DISTRIBUTIONS[package]) or ())
+        return all(
+            one.specifier.contains(version(one.name), prereleases=True)
+            for one in needed
+            if one.marker is None or one.marker.evaluate({"extra": ""})
+        )
     except (PackageNotFoundError, InvalidRequirement):
         return False

@@ -22,7 +22,7 @@ from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
-from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, latencies, load_table, values_beyond
+from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, load_table, marks_of, values_beyond
 from ais_prompt.extensions.perf.options import METRICS, THROUGHPUTS
 from ais_prompt.terminal import Cell, Column, print_heading, print_table
 from ais_prompt.utils import counted, printable
@@ -84,8 +84,9 @@ def _in_order(
 
 def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:
     """Return the latencies of a request (see `perf.metrics`); NaN for those that it does not have."""
-    waited = latencies(one, one.due if from_due else math.nan)
-    return *latencies(one, one.start).values(), waited["ttft_seconds"], waited["e2el_seconds"]
+    first, tpot, last = marks_of(one)
+    due = one.due if from_due else math.nan
+    return first - one.start, tpot, last - one.start, first - due, last - due
 
 
 def _latency_ratios(

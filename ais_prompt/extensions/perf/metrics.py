@@ -363,9 +363,14 @@ def latencies(one: Exchange, start: float) -> dict[str, float]:
         one: the request.
         start: from when its user waits.
     """
+    first, tpot, last = marks_of(one)
+    return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}
+
+
+def marks_of(one: Exchange) -> tuple[float, float, float]:
+    """Return the time of the first piece of an answer, the seconds between pieces, and the time of the last piece."""
     pieces, tokens = one.pieces, one.output_tokens or 0
     # One that was not streamed has no first piece.
     first = float(pieces[0]) if one.kinds and len(pieces) else math.nan
     last = float(pieces[-1]) if len(pieces) else one.end
-    tpot = (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan
-    return {"ttft_seconds": first - start, "tpot_seconds": tpot, "e2el_seconds": last - start}
+    return first, (last - first) / (tokens - 1) if tokens > 1 and len(pieces) > 1 else math.nan, last

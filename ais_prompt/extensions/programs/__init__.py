@@ -29,6 +29,7 @@ EXTENSION: Final = Extension(
         "ais_prompt.evaluators.code": "",
         "ais_prompt.inferencers.agent": "agent",
         "ais_prompt.inferencers.react": "agent",
+        "ais_prompt.sandbox.choose": "sandbox.program_runner",
         "ais_prompt.sandbox": "sandbox",
     },
 )

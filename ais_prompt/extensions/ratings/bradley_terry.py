@@ -76,11 +76,11 @@ def design_of(
     Args:
         battles: at least one.
         features: names of those of the battles.
-        position, ties: as for `ais_prompt.metrics.fit_ratings`.
+        position, ties: as for `fit_ratings`.
         has_prior: whether coefficients have a prior, by which any can be estimated.
 
     Raises:
-        ValueError: as `ais_prompt.metrics.fit_ratings`.
+        ValueError: as `fit_ratings`.
     """
     if not battles:
         raise ValueError("there are no battles to rate models by")

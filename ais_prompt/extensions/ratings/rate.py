@@ -147,7 +147,7 @@ class RatingsDocument(Document, kw_only=True):
     Attributes:
         folder: of the run.
         datasets: the ratings on each dataset whose judge compared several models: ``dataset``, ``verdicts``,
-            ``questions`` and ``ratings``, with the fields of `ais_prompt.metrics.Ratings`; ratings are log odds.
+            ``questions`` and ``ratings``, with the fields of `Ratings`; ratings are log odds.
     """
 
     kind: Literal["ratings"]

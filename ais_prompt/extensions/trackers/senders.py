@@ -28,6 +28,8 @@ from ais_prompt.utils import counted
 _NOT_IN_NAMES: Final = r"[^\w\-./ :]"
 """What the names of metrics must not have in MLflow."""
 _MEASURED: Final = ("score", "ci95_low", "ci95_high", "n", "scored", "unparsed", "truncated", "failed")
+MOST_LINES: Final = 20
+"""Lines of scores in a message."""
 LONGEST: Final = 2000
 """Characters of a text in a table of samples."""
 
@@ -89,11 +91,8 @@ def _shown(value: Any) -> str | int | float | bool | None:
     return SECRETS.hide(value if isinstance(value, str) else repr(value))[:LONGEST]
 
 
-MOST_LINES = 20
-
-
 def to_mlflow(run: TrackedRun, options: TrackSpec) -> None:
-    """Send a run; see `Send`."""
+    """Send a run."""
     import mlflow
 
     if options.uri:
@@ -114,7 +113,7 @@ def to_mlflow(run: TrackedRun, options: TrackSpec) -> None:
 
 
 def to_wandb(run: TrackedRun, options: TrackSpec) -> None:
-    """Send a run; see `Send`. Offline, ``wandb sync`` sends it later."""
+    """Send a run. Offline, ``wandb sync`` sends it later."""
     import wandb
 
     mode = "offline" if options.offline else None  # else as WANDB_MODE says
@@ -130,7 +129,7 @@ def to_wandb(run: TrackedRun, options: TrackSpec) -> None:
 
 
 def to_swanlab(run: TrackedRun, options: TrackSpec) -> None:
-    """Send a run; see `Send`. Offline, ``swanlab sync`` sends it later."""
+    """Send a run. Offline, ``swanlab sync`` sends it later."""
     import swanlab
 
     mode = "offline" if options.offline else None  # else as SWANLAB_MODE says
@@ -151,7 +150,7 @@ def to_swanlab(run: TrackedRun, options: TrackSpec) -> None:
 
 
 def to_trackio(run: TrackedRun, options: TrackSpec) -> None:
-    """Send a run; see `Send`. It stays on this machine, unless its own variables name a server."""
+    """Send a run. It stays on this machine, unless its own variables name a server."""
     import trackio
 
     trackio.init(project=options.project, name=run.name, config=run.config, embed=False, auto_log_gpu=False)

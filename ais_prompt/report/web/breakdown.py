@@ -75,19 +75,22 @@ class Breakdowns:
             return []
         found = []
         for by, column in self._columns.items():
-            groups = [(name, self._counting(places, self._metric)) for name, places in column.groups()]
-            counting = [(name, samples) for name, samples in groups if samples]
-            if len(counting) > 1:
-                scored = [{"name": name, **_score(samples, self._metric)} for name, samples in counting]
+            # Places are numbers: the samples of one group at a time are in memory.
+            groups = [
+                (name, [one for one in places if not math.isnan(self._values[one])]) for name, places in column.groups()
+            ]
+            if len(counting := [(name, places) for name, places in groups if places]) > 1:
+                scored = [
+                    {"name": name, **_score(self._samples(places, self._metric), self._metric)}
+                    for name, places in counting
+                ]
                 found.append({"by": by, "groups": scored})
         return found
 
-    def _counting(self, places: Iterable[int], metric: str) -> Samples:
-        """Return the samples that count."""
+    def _samples(self, places: Iterable[int], metric: str) -> Samples:
         return [
             SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
             for place in places
-            if not math.isnan(self._values[place])
         ]
 
     def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:

@@ -69,8 +69,8 @@ def report_of(folder: RunFolder) -> Path:
     """
     refuse_links(folder)
     folder = newest_scores(folder)
-    scored = time_of_summary(folder)
     with _making:
+        scored = time_of_summary(folder)
         if not (scored and folder.report.exists() and folder.report.stat().st_mtime_ns >= scored):
             write_report(folder)
     return folder.report

@@ -175,7 +175,7 @@ def test_kept_answers_are_read_from_the_disk(server: MockServer, tmp_path: Path)
 def test_batches_are_split_by_the_limits(server: MockServer, tmp_path: Path) -> None:
     for number, (batch, sizes) in enumerate(
         [
-            (BatchSpec(gather=0.02, poll=0.01, max_requests=4), [4, 2]),
+            (BatchSpec(gather=0.3, poll=0.01, max_requests=4), [4, 2]),
             (BatchSpec(gather=0.02, poll=0.01, max_bytes=1), [1] * COUNT),
             (BatchSpec(gather=0.02, poll=0.01, max_bytes=500), None),
         ]

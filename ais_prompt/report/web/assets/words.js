@@ -1,6 +1,6 @@
 // The language of the labels. Texts of data are never translated.
 
-const LABELS = JSON.parse(byId("labels").textContent);  // from ais_prompt/report/web/labels.py
+const LABELS = JSON.parse(byId("labels").textContent);  // from ais_prompt/report/language.py
 
 /** Return a label in the reader's language; `{name}` in it is replaced by `values.name`. */
 function say(label, values = {}) {
