@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         shown_content,
         source_of,
         text_of_calls,
+        with_call_parts,
     )
     from ais_prompt.utils.packages import (
         install_command,

@@ -100,6 +100,24 @@ def shown_content(message: Mapping[str, Any]) -> str | list[Mapping[str, Any]]:
     return [*texts, *map(_call_part, calls)]
 
 
+def with_call_parts(message: ChatMessage) -> ChatMessage:
+    """Return a message whose calls, or whose result of a call, are parts, as formats other than OpenAI's are made of.
+
+    Raises:
+        DataError: the form of OpenAI has a call without id or name.
+    """
+    if message.role == TOOL_ROLE and isinstance(message.content, str) and (known := message.extra.get("tool_call_id")):
+        return ChatMessage(TOOL_ROLE, ({"type": RESULT, "id": str(known), "text": message.content},))
+    if not message.extra.get("tool_calls"):
+        return message
+    parts = shown_content(message_to_json(message))
+    calls = [part for part in parts if isinstance(part, Mapping) and part.get("type") == CALL]
+    if bad := [part for part in calls if not part["id"]]:
+        what = f"a message of the assistant calls {bad[0]['name']} without an id, which this kind of model needs"
+        raise DataError(what, fix="give each of tool_calls an id, and the result that tool_call_id")
+    return ChatMessage(message.role, tuple(part for part in parts if isinstance(part, Mapping)))
+
+
 def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [value] if value else []
 
@@ -109,9 +127,10 @@ def _call_part(call: Any) -> Mapping[str, Any]:
     function = call.get("function", call) if isinstance(call, Mapping) else call
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(name, str):
-        return {"type": CALL, "name": _json_text(call), "arguments": ""}
+        return {"type": CALL, "id": "", "name": _json_text(call), "arguments": ""}
     arguments = function.get("arguments", "")
-    return {"type": CALL, "name": name, "arguments": arguments if isinstance(arguments, str) else _json_text(arguments)}
+    written = arguments if isinstance(arguments, str) else _json_text(arguments)
+    return {"type": CALL, "id": str(call.get("id") or ""), "name": name, "arguments": written}
 
 
 def _json_text(value: Any) -> str:

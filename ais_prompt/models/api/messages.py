@@ -37,7 +37,7 @@ from ais_prompt.models.flat_options import SamplingOption, read_option
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, ToolCall, Usage, prompt_to_json
-from ais_prompt.utils import CALL, RESULT, arguments_of, parts_of
+from ais_prompt.utils import CALL, RESULT, arguments_of, parts_of, with_call_parts
 
 _ROLES: Final = {"system", "user", "assistant"}
 _BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 2048, "high": 4096}
@@ -122,7 +122,7 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
     System messages at the beginning become ``system``; later ones stay, which newer models accept. Messages of one role
     in a row become one message, since roles must alternate.
     """
-    messages = as_messages(prompt)
+    messages = [with_call_parts(message) for message in as_messages(prompt)]
     if unknown := [message.role for message in messages if _sender(message) not in _ROLES]:
         fix = "use system, user and assistant only"
         raise PromptError(f"the Messages API has no role {unknown[0]!r}", fix=fix)

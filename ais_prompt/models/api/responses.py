@@ -19,7 +19,7 @@ from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import EFFORT, BadBody, as_messages, embed_files, fields_of, is_effort_number, text_of
 from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
-from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
+from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls, with_call_parts
 
 _ROLES: Final = {"system", "developer", "user", "assistant"}
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -130,7 +130,7 @@ def response_input(prompt: Prompt) -> list[dict[str, Any]]:
         PromptError: a message has a role or a part that the endpoint does not have.
         DataError: a local file cannot be read.
     """
-    return [item for message in as_messages(embed_files(prompt)) for item in _items(message)]
+    return [item for message in as_messages(embed_files(prompt)) for item in _items(with_call_parts(message))]
 
 
 def _items(message: ChatMessage) -> list[dict[str, Any]]:

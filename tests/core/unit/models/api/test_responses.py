@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.errors import PromptError
+from ais_prompt.errors import DataError, PromptError
 from ais_prompt.models import RESPONSES, ResponseStream, Wire, WrittenReply, read_reply, response_body, response_events
 from ais_prompt.testing.apis import response_fault
-from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
-from ais_prompt.utils import call_messages
+from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage, message_from_json
+from ais_prompt.utils import call_messages, openai_json
 from tests.core.unit.models.package_types import PackageTypes
 
 pytestmark = pytest.mark.thorough
@@ -90,6 +90,17 @@ def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
         {"type": "function_call", "call_id": "call00000", "name": "add", "arguments": '{"a": 1}'},
         {"type": "function_call_output", "call_id": "call00000", "output": "2"},
     ]
+
+
+def test_calls_and_results_in_the_form_of_openai_become_those_of_the_api() -> None:
+    of_openai = [openai_json(message) for message in CALLED]
+    assert body(tuple(map(message_from_json, of_openai)), DECODINGS[4]) == body(CALLED, DECODINGS[4])
+    calling = next(message for message in of_openai if "tool_calls" in message)
+    nothing_said, silent = ({**calling, "content": content} for content in (None, ""))
+    assert body((message_from_json(nothing_said),)) == body((message_from_json(silent),))
+    calling["tool_calls"][0]["id"] = None
+    with pytest.raises(DataError, match="calls add without an id"):
+        body((message_from_json(calling),))
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:
