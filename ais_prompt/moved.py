@@ -30,7 +30,7 @@ MOVED: Final[dict[str, str]] = {
 """Old name of a module or package → its name now; the package adds those that moved into extensions."""
 
 
-_FIRST: Final[dict[str, str]] = {
+FIRST_NAMES: Final[dict[str, str]] = {
     f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
     for now, first, names in (
         ("data.retriever", "data.by_position", "ZeroRetriever FixKRetriever RandomRetriever SlidingWindowRetriever"),
@@ -46,7 +46,7 @@ _FIRST: Final[dict[str, str]] = {
 
 def stored_name(module: str, name: str) -> str:
     """Return the dotted name of a part for what is stored: that of before it moved."""
-    return _FIRST.get(f"{module}.{name}", f"{module}.{name}")
+    return FIRST_NAMES.get(f"{module}.{name}", f"{module}.{name}")
 
 
 def home_of(name: str) -> str | None:

@@ -13,7 +13,7 @@ import pytest
 import ais_prompt
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.moved import MOVED
+from ais_prompt.moved import FIRST_NAMES, MOVED, stored_name
 from ais_prompt.prompts import READY_MADE
 
 PACKAGES = {
@@ -91,6 +91,14 @@ def test_reading_configs_leaves_the_cache_of_yapf_alone() -> None:
     assert "yapf" in loaded(
         "from ais_prompt.mmengine_import import Config; assert Config({'a': 1}).pretty_text == 'a = 1\\n'"
     )
+
+
+def test_a_part_that_has_moved_is_stored_under_its_first_name() -> None:
+    for name, first in FIRST_NAMES.items():
+        module, _, part = first.rpartition(".")
+        found = getattr(importlib.import_module(module), part)
+        assert stored_name(found.__module__, part) == first, name
+        assert f"{found.__module__}.{part}" == name
 
 
 def test_modules_that_have_moved_have_their_old_names() -> None:
