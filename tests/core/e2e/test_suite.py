@@ -416,6 +416,7 @@ def test_an_evaluator_that_ends_its_process_costs_its_own_task(project: Project,
     write_suite(project, served(server), [3, 3, 1], {0: "probe.DeadlyEvaluator"})
     process = project.start("run", "eval.py")
     wait_for(lambda: list(project.root.glob("outputs/eval/*/results/fake/part1.json")), process)
+    wait_for((project.root / "died").exists, process)  # the tasks are scored in any order
     server.follow({})
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
