@@ -97,6 +97,8 @@ def test_one_question_has_the_variance_of_all() -> None:
     spread = stratum_spread(0.0, 1, 10, 0.25)
     assert spread.variance == pytest.approx(0.25 * 0.9)
     assert stratum_spread(0.25, 10, 10, 0.25).variance == 0
+    half = stratum_spread(0.25, 5, 10, 0.25)
+    assert (half.variance, half.units) == (pytest.approx(0.25 / 5 / 2), pytest.approx(5 * 2))
 
 
 def test_other_metrics_have_a_shorter_interval() -> None:
