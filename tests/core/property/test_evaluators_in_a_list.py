@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -133,6 +134,7 @@ def plain(score: Score) -> Score:
     return replace(score, metric=score.metric.removeprefix(f"{score.evaluator}."), evaluator="")
 
 
+@pytest.mark.thorough
 @given(chosen, answers, st.sampled_from([1, 2]))
 def test_each_evaluator_finds_what_it_finds_alone(names: list[str], given: list[str | None], repeats: int) -> None:
     scores, details, _ = scored(names, given, repeats)
@@ -156,6 +158,7 @@ def test_names_are_different_and_the_headline_keeps_its_own(names: list[str], gi
     assert [score.metric for score in scores][: len(headline)] == [score.metric for score in headline]
 
 
+@pytest.mark.thorough
 @given(st.data(), chosen, answers)
 def test_the_order_of_the_others_makes_no_difference(
     data: st.DataObject, names: list[str], given: list[str | None]

@@ -66,6 +66,7 @@ def test_rouge_of_long_bench_is_that_of_the_published_package() -> None:
     assert evaluator.value("a b c d e " * 200, "a b c d e " * 8) == pytest.approx(1.0)
 
 
+@pytest.mark.thorough
 def test_rouge_of_long_bench_compares_chinese_words() -> None:
     pytest.importorskip("jieba")
     evaluator = LongBenchRougeEvaluator("zh")

@@ -12,6 +12,7 @@ from ais_prompt.extensions.labels.judge_check import Confusion
 counts = st.integers(0, 60)
 
 
+@pytest.mark.thorough
 @given(counts, counts, counts, counts)
 def test_kappa_is_that_of_statsmodels(right: int, false: int, wrong: int, missed: int) -> None:
     from statsmodels.stats.inter_rater import cohens_kappa

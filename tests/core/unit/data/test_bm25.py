@@ -44,6 +44,7 @@ def test_the_scores_are_those_of_rank_bm25_to_the_last_bit(documents: list[list[
     assert np.array_equal(Bm25Index(documents).scores(query), rank_bm25.BM25Okapi(documents).get_scores(query))
 
 
+@pytest.mark.thorough
 def test_the_best_come_first_and_of_equal_ones_the_later() -> None:
     retriever = BM25Retriever(ice_num=3, input_columns="q")
     questions = samples(["where did the cat sit", "market prices today", "nothing of it"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def test_an_answer_that_gives_no_single_label_is_unparsed() -> None:
 WORDS = st.lists(st.sampled_from(["red", "blue", "deep blue", "not red", "x-ray"]), min_size=2, unique=True)
 
 
+@pytest.mark.thorough
 @given(WORDS, st.data())
 def test_each_label_is_read_alone_and_announced_and_two_are_not(labels: list[str], data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(labels))
