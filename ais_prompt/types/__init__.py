@@ -7,6 +7,8 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.document import Document, Fault
     from ais_prompt.types.gate import COUNTS, Gate, Verdict, parse_gate
+    from ais_prompt.types.key import NEEDED, Count, Key, Text, as_list, number_of_gpus, printable
+    from ais_prompt.types.limits import Budget, Price
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.reference_entry import REQUIRED, Argument, Entry
     from ais_prompt.types.request import (
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         total_usage,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times, Used
+    from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
     from ais_prompt.types.score import (
         REFUSAL,
         STATUSES,
@@ -59,25 +62,18 @@ if TYPE_CHECKING:
     from ais_prompt.types.shard import BEAT, SILENCE, Chunk, Partition, Partitioner, Portion, Shard, TaskSize
     from ais_prompt.types.spec import (
         AVERAGES,
-        DRAW_EXAMPLES,
         ELSEWHERE,
         LOG,
-        NEEDED,
         ROLES_FIX,
-        Budget,
         ControlSpec,
-        Count,
         DatasetSpec,
-        DrawSpec,
         EvalSpec,
         GroupKind,
         InferSpec,
         JudgeSpec,
-        Key,
         MetaTemplateSpec,
         ModelSpec,
         PartSpec,
-        Price,
         ReaderSpec,
         ReferenceAnswersSpec,
         RoleSpec,
@@ -86,13 +82,8 @@ if TYPE_CHECKING:
         SummaryGroup,
         SummarySpec,
         TaskSpec,
-        Text,
         VariantColumns,
         VariantSpec,
-        as_list,
-        number_of_gpus,
-        parse_draw,
-        printable,
         title_of,
     )
 else:

@@ -1,29 +1,22 @@
 """The config, parsed once into frozen values. Every spec keeps its config path (``where``) for error messages.
 
-A field whose type has a `Key` is a key of the config. The others follow from keys, or from the command line. `Price`
-and `Budget` limit what a run may ask. `DrawSpec` says which questions it asks: ``sample`` of ``reader_cfg``, which
-``--sample`` writes too, as ``200``, ``'±2'``, or a dict.
+A field whose type has a `Key` is a key of the config. The others follow from keys, or from the command line.
 
 Meta templates are checked, but their token ids are not converted to text yet.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct, ValidationError, convert, field, json
+from msgspec import Meta, Struct, field, json
 from msgspec.structs import replace
 
 from ais_prompt.types.gate import Gate
-from ais_prompt.types.request import BATCH_TIER, ChatMessage, Usage
-
-NEEDED: Final = "(required)"
-"""As the default of a key: it must be there, though its field has a default, with which parsing goes on."""
-
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
-Amount: TypeAlias = Annotated[float, Meta(ge=0, le=1e300)]
-Text: TypeAlias = Annotated[str, Meta(min_length=1)]
+from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
+from ais_prompt.types.limits import Budget, Price
+from ais_prompt.types.request import ChatMessage
+from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
 
 AVERAGES: Final = ("naive_average", "weighted_average")
 """Metrics of a group, as OpenCompass calls them."""
@@ -35,191 +28,6 @@ ROLES_FIX: Final = "write [dict(role='HUMAN', ...), dict(role='BOT', ..., genera
 Rows: TypeAlias = int | float | str | None
 TokenId: TypeAlias = Annotated[int, Meta(ge=0)]
 GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
-MILLION: Final = 1_000_000
-_NO_DETAILS: Final = Usage()
-DRAW_EXAMPLES: Final = "200 questions, or '±2' for as many as an interval of ±2 points needs"
-_POINTS: Final = re.compile(r"\s*(?:±|\+-|\+/-)\s*([0-9]+(?:\.[0-9]+)?)\s*%?\s*")
-
-
-class Key(Struct, frozen=True):
-    """Metadata of a field, ``Annotated[type, Key(...)]``, that makes it a key of a config.
-
-    The type says which values are accepted, the default of the field what holds without the key, and the docstring of
-    the struct (``Attributes:``) what the key means. From these come parsing, the advice on misspellings, and the
-    reference.
-
-    Attributes:
-        kind: the accepted values in words, with an article, for errors and the reference; empty for those of the type.
-        default: what holds without the key, in words; empty if the default of the field shows it.
-        fix: the advice on a wrong value; empty for ``give`` and the kind.
-        name: the key, if it is not the name of the field.
-        read: changes a value before its type is checked, such as a short form into the long one. It may raise a
-            ValueError, whose text is the reason why the value is wrong.
-    """
-
-    kind: str = ""
-    default: str = ""
-    fix: str = ""
-    name: str = ""
-    read: Callable[[Any], Any] | None = None
-
-
-def split_names(value: Any) -> Any:
-    """Return the names in a text, which are divided by blanks as in OpenCompass; another value as it is."""
-    return value.split() if isinstance(value, str) else value
-
-
-def as_list(value: Any) -> Any:
-    """Return a value that is no list as the only item of one; None is an empty list."""
-    if isinstance(value, list | tuple):
-        return value
-    return [] if value is None else [value]
-
-
-def template_text(value: Any) -> Any:
-    """Return the text of a `PromptTemplate`, as OpenCompass writes it; another value as it is."""
-    return value.get("template") if isinstance(value, Mapping) else value
-
-
-def printable(value: Any) -> Any:
-    """Return a value that is no text with control characters, which file systems and terminals refuse.
-
-    Raises:
-        ValueError: it is one.
-    """
-    if isinstance(value, str) and not value.isprintable():
-        raise ValueError("it contains characters that cannot be printed")
-    return value
-
-
-def number_of_gpus(value: Any) -> Any:
-    """Return ``num_gpus`` of a ``run_cfg`` as OpenCompass has it; None if it has none.
-
-    Raises:
-        ValueError: it is not a dict.
-    """
-    if not isinstance(value, Mapping | None):
-        raise ValueError("it is not a dict")
-    return (value or {}).get("num_gpus")
-
-
-class Price(Struct, frozen=True):
-    """With it, `check` and `--dry-run` show the cost of a run, and `budget` can limit it.
-
-    Attributes:
-        input: price of the tokens of prompts.
-        output: price of the tokens of answers, thoughts included.
-        currency: the same for all models.
-        per: for how many tokens these prices are.
-        cached_input: price of tokens that the server had in its cache; without it that of `input`.
-        cache_write: price of tokens that the server put into its cache; without it that of `input`.
-        reasoning: price of the tokens of thoughts; without it that of `output`.
-        batch: the part of all these prices that answers of a batch cost, 0.5 for half; without it all of them.
-        source: where the prices come from, such as a package with its version.
-    """
-
-    input: Annotated[Amount, Key("an amount from 0 on")]
-    output: Annotated[Amount, Key("an amount from 0 on")]
-    currency: Annotated[Text, Key("a name such as 'USD'")] = "USD"
-    per: Annotated[Count, Key("a number of tokens", fix="write 1_000_000")] = MILLION
-    cached_input: Annotated[Amount | None, Key("an amount from 0 on", default="`input`")] = None
-    cache_write: Annotated[Amount | None, Key("an amount from 0 on", default="`input`")] = None
-    reasoning: Annotated[Amount | None, Key("an amount from 0 on", default="`output`")] = None
-    batch: Annotated[Amount | None, Key("a part such as 0.5", default="1")] = None
-    source: Annotated[str, Key("a text", default="none")] = ""
-
-    def cost(self, input_tokens: float, output_tokens: float, usage: Usage = _NO_DETAILS) -> float:
-        """Return the cost of so many tokens.
-
-        Args:
-            input_tokens, output_tokens: of the prompt and of the answer.
-            usage: says which of them were cached or thoughts, and whether they are of a batch.
-        """
-        read, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
-        thoughts = usage.reasoning_tokens or 0
-        amounts = (
-            (input_tokens - read - written, self.input),
-            (read, _or(self.cached_input, self.input)),
-            (written, _or(self.cache_write, self.input)),
-            (output_tokens - thoughts, self.output),
-            (thoughts, _or(self.reasoning, self.output)),
-        )
-        part = _or(self.batch, 1.0) if usage.tier == BATCH_TIER else 1.0
-        return part * sum(tokens * price for tokens, price in amounts) / self.per
-
-
-def _or(price: float | None, other: float) -> float:
-    return other if price is None else price
-
-
-class Budget(Struct, frozen=True):
-    """How much one session may ask. When it is used up, the run is paused and can be taken up with `-r`.
-
-    Attributes:
-        max_requests: requests; retries do not count.
-        max_tokens_total: tokens of prompts and answers together.
-        max_cost: cost, in the currency of the prices; every model needs a `price`.
-    """
-
-    max_requests: Annotated[Count | None, Key("a number of requests from 1", default="no limit")] = None
-    max_tokens_total: Annotated[Count | None, Key("a number of tokens from 1", default="no limit")] = None
-    max_cost: Annotated[Amount | None, Key("an amount from 0 on", default="no limit")] = None
-
-    def over(self, other: "Budget") -> "Budget":
-        """Return these limits, and those of another budget where this one has none."""
-        return Budget(
-            other.max_requests if self.max_requests is None else self.max_requests,
-            other.max_tokens_total if self.max_tokens_total is None else self.max_tokens_total,
-            other.max_cost if self.max_cost is None else self.max_cost,
-        )
-
-
-class DrawSpec(Struct, frozen=True):
-    """How many questions are drawn at random from all of them.
-
-    Attributes:
-        size: number of questions; `'±2'` draws as many as an interval of ±2 points needs.
-        points: half of the 95 % interval of a share of right answers, in points of percentage: as many questions are
-            drawn as it needs where half of them are right, which takes the most.
-        by: the column whose values each get their part of the questions, and at least one.
-        seed: other questions for another seed.
-    """
-
-    size: Annotated[int | None, Key("a number, or '±points'", default=NEEDED)] = None
-    points: float | None = None
-    by: Annotated[str | None, Key("a name", default="all are drawn alike")] = None
-    seed: Annotated[int, Key("a number")] = 0
-
-
-def parse_draw(value: Any) -> DrawSpec:
-    """Return the draw that a value of the config means.
-
-    Raises:
-        ValueError: it means none.
-    """
-    values = dict(value) if isinstance(value, Mapping) else {"size": value}
-    size = values.pop("size", None)
-    if isinstance(size, str) and (match := _POINTS.fullmatch(size)):
-        values["points"] = float(match[1])
-    elif isinstance(size, str) and size.strip().isdecimal():
-        values["size"] = int(size)
-    elif isinstance(size, str):
-        raise ValueError("that is no number of questions")
-    else:
-        values["size"] = size
-    try:
-        draw = convert(values, DrawSpec)
-    except ValidationError as error:
-        raise ValueError(str(error)) from None
-    if unknown := values.keys() - {"size", "points", "by", "seed"}:
-        raise ValueError(f"there is no {min(unknown)!r} in it")
-    if (draw.size is None) == (draw.points is None):
-        raise ValueError("it does not say how many questions")
-    if draw.size is not None and draw.size < 1:
-        raise ValueError(f"{draw.size} is less than one question")
-    if draw.points is not None and not 0.1 <= draw.points < 50:
-        raise ValueError(f"±{draw.points:g} is not from ±0.1 to ±50 points")
-    return draw
 
 
 class PartSpec(Struct, frozen=True):
