@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.metrics import mean_scores, of_whole_set, stratum_spread
+from ais_prompt.metrics.interval import drawn_spread
 from ais_prompt.types import SampleScore, Score, Stratum
 
 STRATA = st.dictionaries(
@@ -99,6 +101,39 @@ def test_one_question_has_the_variance_of_all() -> None:
     assert stratum_spread(0.25, 10, 10, 0.25).variance == 0
     half = stratum_spread(0.25, 5, 10, 0.25)
     assert (half.variance, half.units) == (pytest.approx(0.25 / 5 / 2), pytest.approx(5 * 2))
+
+
+@pytest.mark.parametrize("largest", [None, 0.25])
+def test_the_spread_over_strata_is_that_of_the_formula(largest: float | None) -> None:
+    values = {"a": [0.0, 0.2, 1.0], "b": [0.5, 0.9]}
+    sizes = {"a": 12, "b": 4}
+    weights = {"a": 0.75, "b": 0.25}
+    centred = {name: [one - sum(own) / len(own) for one in own] for name, own in values.items()}
+    deviations = [weights[name] / len(own) * one for name, own in centred.items() for one in own]
+    # The variance over all strata, drawn towards that of right and wrong answers as if one more question showed it.
+    overall = sum(weights[name] * sum(one * one for one in own) / len(own) for name, own in centred.items())
+    if largest is not None:
+        overall = (4 * overall + largest / (0.75**2 / 3 + 0.25**2 / 2)) / 5
+    variance, units, doubt = 0.0, 0.0, 0.0
+    for name, own in centred.items():
+        n, left = len(own), 1 - len(own) / sizes[name]
+        shrunk = (sum(one * one for one in own) + 4 * overall) / (n - 1 + 4)
+        of_mean = weights[name] ** 2 * shrunk * left / n
+        variance += of_mean
+        doubt += of_mean**2 / (n - 1 + 4)
+        units += weights[name] ** 2 * left / n
+    spread = drawn_spread(deviations, list("aaabb"), sizes, largest=largest)
+    assert spread is not None
+    assert (spread.variance, spread.units) == (pytest.approx(variance), pytest.approx(1 / units))
+    assert spread.freedom == pytest.approx(variance**2 / doubt)
+
+
+def test_a_set_of_which_all_was_drawn_has_no_error() -> None:
+    for strata in ("aaa", "aab"):
+        spread = drawn_spread([-0.1, 0.0, 0.1], list(strata), Counter(strata))
+        assert spread is not None
+        assert (spread.variance, spread.units > 1e9) == (0, True)
+    assert drawn_spread([0.0], ["a"], {"a": 5}) is None
 
 
 def test_other_metrics_have_a_shorter_interval() -> None:

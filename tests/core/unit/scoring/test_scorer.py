@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators import AccEvaluator, SquadEvaluator
-from ais_prompt.scoring import CUT, NO_TEXT, NOTHING_FOUND, UNCLOSED, Scorer, composed
+from ais_prompt.scoring import CUT, NO_TEXT, NOTHING_FOUND, UNCLOSED, Scorer, composed, read_answer
 from ais_prompt.types import REFUSAL, Completion, Extraction, Prediction, Score
 
 TRUNCATED = {"finish_reason": "length"}
@@ -86,6 +86,52 @@ def test_an_error_keeps_its_place_or_gets_that_of_the_sample(error: Exception, k
     with pytest.raises(AisPromptError, match="odd") as raised:
         Scorer(Raises(error), same, same).score(prediction("18"))
     assert (type(raised.value), raised.value.where) == (kind, where)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "where"),
+    [
+        (PartError("odd", where="a.py:7"), PartError, "a.py:7"),
+        (DataError("odd"), GoldError, "sample a, row 3"),
+        (DataError("odd", where="a.py:7"), GoldError, "a.py:7"),
+        (OverflowError("odd"), GoldError, "sample a, row 3"),
+    ],
+)
+def test_an_error_of_the_gold_keeps_its_place_too(error: Exception, kind: type, where: str) -> None:
+    def raises(gold: Any) -> Any:
+        raise error
+
+    with pytest.raises(AisPromptError, match="odd") as raised:
+        Scorer(AccEvaluator(), same, raises).score(prediction("18"))
+    assert (type(raised.value), raised.value.where) == (kind, where)
+
+
+@pytest.mark.parametrize("text", ["18", "none"])
+def test_a_gold_that_cannot_be_used_fails_the_sample_whatever_was_said(text: str) -> None:
+    with pytest.raises(GoldError) as raised:
+        Scorer(AccEvaluator(), digits, same).score(prediction(text, None))
+    assert raised.value.where == "sample a, row 3"
+
+
+def test_several_answers_to_one_question_are_refused() -> None:
+    with pytest.raises(DataError, match="several answers to this question, and one to the first"):
+        Scorer(AccEvaluator(), same, same).score(Prediction("a", 3, (), ["1", "2"], "1", (Completion("1"),)))
+
+
+def test_a_postprocessor_gets_what_it_asks_for() -> None:
+    def with_both(text: str, sample_choices: str = "", cut: bool = False) -> tuple[str, str, bool]:
+        return text, sample_choices, cut
+
+    def with_choices(text: str, *, sample_choices: str = "") -> tuple[str, str]:
+        return text, sample_choices
+
+    choices = {"choices": "one\ntwo", "question": "which?"}
+    assert read_answer(with_both, "a", choices, cut=True) == ("a", "one\ntwo", True)
+    assert read_answer(with_both, "a", {"question": "which?"}) == ("a", "", False)
+    assert read_answer(with_choices, "a", choices, cut=True) == ("a", "one\ntwo")
+    assert read_answer(same, "a", choices, cut=True) == "a"
+    # A function in C may have no signature that Python knows.
+    assert read_answer(int, "18", choices, cut=True) == 18
 
 
 def test_texts_are_compared_in_one_form_of_unicode_without_marks_of_the_byte_order() -> None:
