@@ -20,7 +20,16 @@ if TYPE_CHECKING:
         TopkRetriever,
         word_tokenizer,
     )
-    from ais_prompt.data.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, SHAPES, Shape, find_shape, plain_name
+    from ais_prompt.data.data_shapes import (
+        ANSWERS,
+        NO_CONTENT,
+        OPTION_LISTS,
+        QUESTIONS,
+        SHAPES,
+        Shape,
+        find_shape,
+        plain_name,
+    )
     from ais_prompt.data.file_kinds import guess_encoding
     from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, row_place, split_name
     from ais_prompt.data.given_rows import hold_rows, write_rows

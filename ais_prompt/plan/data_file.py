@@ -20,6 +20,8 @@ from msgspec.structs import replace
 from ais_prompt.config import Note, Options, resolve_data_path
 from ais_prompt.data import (
     ANSWERS,
+    NO_CONTENT,
+    OPTION_LISTS,
     QUESTIONS,
     LocalDataset,
     RowShape,
@@ -47,6 +49,13 @@ NONE: Final = "none"
 ROWS_LOOKED_AT: Final = 20_000
 """Rows that decide what a file means; the reader refuses a later one of another shape."""
 _HAN: Final = late(r"[\u4e00-\u9fff]")
+_WORD: Final = late(r"[\u4e00-\u9fff]|\b[^\W\d_]+\b")
+_MANY_WORDS: Final = 8
+"""Words of a column that a question may be about; Chinese characters count as words."""
+_OF_THE_ANSWER: Final = late(
+    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|predict|generat|解析|分析|思路|解答|答案"
+)
+"""In names of columns that no prompt should send: they tell the answer."""
 _ICE: Final = "</E>"
 _INSTRUCTIONS: Final = {
     ("letter", False): "Answer with the letter of the right option.",
@@ -193,6 +202,7 @@ def describe_rows(
     remarks = (
         *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
         *_other_answers(looked, found),
+        *([] if data.texts or shape.messages else _left_out(looked, found)),
     )
     return Description(dataset, _recognised(found, kind, scoring, data.evaluator), remarks, kind)
 
@@ -357,3 +367,28 @@ def _other_answers(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> l
     # A solution that holds the answer is no other answer.
     others = [name for name in names if any(str(row.get(source)) not in str(row.get(name)) for row in rows)]
     return [Note(f"the answer is not {listed(map(mark_of, others))}: --answer COLUMN changes it")] if others else []
+
+
+def _left_out(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
+    """Name the columns with many words that a guessed prompt leaves out: a question may be about them."""
+    shape = columns.shape
+    options = (shape.options,) if isinstance(shape.options, str) else shape.options
+    taken = {columns.source, columns.answer, shape.answer, shape.right, *shape.question, *options, *columns.inputs}
+    plain_rows = [flat(row, shape.inside) for row in rows[:100]]  # enough to tell
+
+    def is_left_out(name: str) -> bool:
+        if plain_name(name) in (*ANSWERS, *NO_CONTENT, *OPTION_LISTS) or _OF_THE_ANSWER.search(plain_name(name)):
+            return False
+        values = [(row.get(name), [row.get(sent) for sent in taken if sent]) for row in plain_rows]
+        return sum(_words(value) >= _MANY_WORDS and value not in sent for value, sent in values) * 2 > len(values)
+
+    names = [name for name in plain_rows[0] if name not in taken and is_left_out(name)]
+    what = f"the prompt leaves out {listed(map(mark_of, names))}: if the question is about it, write it with --prompt"
+    return [Note(what)] if names else []
+
+
+def _words(value: Any) -> int:
+    """Return how many words a value has, in all its texts."""
+    if isinstance(value, Mapping):
+        return sum(map(_words, value.values()))
+    return sum(map(_words, value)) if isinstance(value, list) else len(_WORD.findall(str(value)[:1000]))

@@ -180,6 +180,34 @@ def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any
 
 
 @pytest.mark.parametrize(
+    ("value", "is_said"),
+    [
+        ("A man of 45 years has had pain in the chest for hours.", True),
+        (["He smokes and drinks.", "His father died of it."], True),
+        ({"history": "He smokes and drinks.", "family": "His father died of it."}, True),
+        ("一名45岁男子胸痛两小时。", True),
+        ("chest pain", False),
+        ("d41d8cd98f00b204e9800998ecf8427e", False),
+        (45, False),
+        ("What is the most likely of all of these diagnoses?", False),
+    ],
+)
+def test_a_column_that_a_question_may_be_about_is_said_where_the_prompt_leaves_it_out(
+    tmp_path: Path, value: Any, is_said: bool
+) -> None:
+    question = "What is the most likely of all of these diagnoses?"
+    told = {
+        "vignette": value,
+        "explanation": "It is the heart, as the pain in the chest shows.",
+        "cot_content": "Why? " * 9,
+    }
+    path = written(tmp_path, [{"question": question, **told, "answer": f"a{number}"} for number in range(4)])
+    what = "the prompt leaves out {vignette}: if the question is about it, write it with --prompt"
+    assert [note.what for note in describe_file(DataFile(str(path))).remarks] == [what] * is_said
+    assert not describe_file(DataFile(str(path), "{question}")).remarks
+
+
+@pytest.mark.parametrize(
     "row",
     [
         {"story": "One.", "questions": ["Why?", "How?"], "answers": ["So.", "Not."]},
