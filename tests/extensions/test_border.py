@@ -112,46 +112,41 @@ def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str
 
 
 EACH: Final = list(shipped())
+JOBS: Final = (
+    ["--help"],
+    ["list"],
+    ["list", "--json"],
+    ["check", "eval.py"],
+    ["view-prompt", "eval.py", "--sample", "0"],
+    ["run", "eval.py"],
+    ["score", "eval"],
+    ["compare", "eval", "eval"],
+    # The main job of the README.
+    ["run", "configs/eval.py", "--num-prompts", "2", "-w", "outputs/readme"],
+)
 
 
 @pytest.mark.process
+def test_the_core_works_without_any_of_them(project: Project, tmp_path: Path) -> None:
+    found = outcomes(copy_without(tmp_path / "copy", *EACH), project.root, JOBS)
+    assert [(job, code, said) for job, (code, said) in zip(JOBS, found, strict=True) if code] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_the_core_works_and_a_name_says_which_extension_has_it(name: str, project: Project, tmp_path: Path) -> None:
-    copy = copy_without(tmp_path / "copy", name)
-    jobs = [
-        ["--help"],
-        ["list"],
-        ["list", "--json"],
-        ["check", "eval.py"],
-        ["view-prompt", "eval.py", "--sample", "0"],
-        ["run", "eval.py"],
-        ["score", "eval"],
-        ["compare", "eval", "eval"],
-    ]
     asked = list(asking_for(shipped()[name], project))
-    found = outcomes(copy, project.root, [*jobs, *(command for _, command in asked)])
-    for job, (code, said) in zip(jobs, found, strict=False):
+    copy = copy_without(tmp_path / "copy", name)
+    found = outcomes(copy, project.root, [*JOBS, *(command for _, command in asked)])
+    for job, (code, said) in zip(JOBS, found, strict=False):
         assert code == 0, (job, said)
-    for (asked_for, command), (code, said) in zip(asked, found[len(jobs) :], strict=True):
+    for (asked_for, command), (code, said) in zip(asked, found[len(JOBS) :], strict=True):
         words = (f"extension {name!r}", "is not here", "install ais-prompt again")
         assert code == 2, (asked_for, command, said)
         assert all(word in said for word in words), (asked_for, command, said)
     one = shipped()[name]
     by_python = {*one.functions, *one.results}
     assert {asked_for for asked_for, _ in asked} >= set(names_of(one)) - {*one.logs, *by_python, *one.steps}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
-def test_the_main_job_of_the_readme(name: str, tmp_path: Path) -> None:
-    jobs = [
-        ["check", "configs/eval.py"],
-        ["view-prompt", "configs/eval.py", "--sample", "0"],
-        ["run", "configs/eval.py", "--num-prompts", "2"],
-        ["score", "eval"],
-    ]
-    for job, (code, said) in zip(jobs, outcomes(copy_without(tmp_path / "copy", name), tmp_path, jobs), strict=True):
-        assert code == 0, (job, said)
 
 
 NOT_COPIED: Final = (".*", "outputs", "build", "dist", "site", "*.egg-info")
