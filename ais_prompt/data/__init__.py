@@ -10,6 +10,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.data.asked_samples import allot, drawn, number_drawn, spoil
     from ais_prompt.data.batches import BATCH_BYTES, ArrowBatches, NumberedRow, StoredBatches, rows_of, store_rows
+    from ais_prompt.data.column_names import ANSWERS, NO_CONTENT, OPTION_LISTS, QUESTIONS, plain_name
     from ais_prompt.data.compared_texts import (
         Bm25Index,
         BM25Retriever,
@@ -20,16 +21,7 @@ if TYPE_CHECKING:
         TopkRetriever,
         word_tokenizer,
     )
-    from ais_prompt.data.data_shapes import (
-        ANSWERS,
-        NO_CONTENT,
-        OPTION_LISTS,
-        QUESTIONS,
-        SHAPES,
-        Shape,
-        find_shape,
-        plain_name,
-    )
+    from ais_prompt.data.data_shapes import SHAPES, Shape, find_shape
     from ais_prompt.data.file_kinds import guess_encoding
     from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, row_place, split_name
     from ais_prompt.data.given_rows import hold_rows, write_rows

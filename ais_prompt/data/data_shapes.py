@@ -7,6 +7,7 @@ What is found is a `RowShape`, which the reader of the file takes. The reference
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
@@ -14,76 +15,37 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.data.column_names import (
+    ANSWER_WORDS,
+    ANSWERS,
+    BESIDE,
+    CONTEXTS,
+    INSIDE,
+    INSTRUCTIONS,
+    NO_CONTENT,
+    OF_ANSWERS,
+    OF_NUMBERS,
+    OF_QUESTIONS,
+    OF_WRONG,
+    OPTION_LISTS,
+    OPTION_WORDS,
+    PAIRS,
+    QUESTIONS,
+    RIGHT,
+    WRONG_LIST,
+    plain_name,
+)
 from ais_prompt.data.row_options import GoldOfOptions, right_places
 from ais_prompt.data.row_shape import RowShape, flat
 from ais_prompt.data.row_values import PASSAGES, chat_of, parsed, split_chat
 from ais_prompt.errors import DataError
 from ais_prompt.utils import is_missing, late
 
-QUESTIONS: Final = (
-    *("question", "question_stem", "question_text", "problem", "problem_text", "problem_statement", "prompt", "query"),
-    *("user_input", "user_message"),
-    *("user_query", "input", "instruction", "goal", "stem", "statement", "claim", "utterance", "sentence", "review"),
-    *("ctx", "text", "content", "hypothesis", "q", "user", "task", "tweet", "comment", "headline", "inputs"),
-    *("original_text", "message", "body", "startphrase"),
-    *("问题", "题目", "提问", "题干", "试题", "输入", "指令", "文本", "句子", "评论", "内容", "用户输入"),
-)
-ANSWERS: Final = (
-    *("answer", "gold", "target", "expected", "reference", "label_text", "label_desc", "label_des", "label_name"),
-    *("category_name", "label", "ground_truth", "final_answer", "answer_number", "solution", "ideal", "output", "ans"),
-    *("golden", "answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
-    *("answerkey", "answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index"),
-    *("correct", "gold_label", "gold_index", "gold_idx", "correct_answer_num", "gt_answer", "cop", "right_answer"),
-    *("ground_truths", "groundtruth", "targets", "references", "expected_response", "response", "completion", "labels"),
-    *("class", "sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
-    *("possible_answers", "mc_answer", "assistant", "final_decision"),
-    *("答案", "标准答案", "参考答案", "正确答案", "正确选项", "回答", "输出", "标签", "情感", "结果", "解答"),
-)
-CONTEXTS: Final = (
-    *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
-    *("contexts", "retrieved_contexts", "reference_contexts", "dialogue", "dialog", "theory", "premise", "instruction"),
-    *("narrative", "patient_note", "puzzle", "flores_passage", "rule_content", "body", "sentence", "input"),
-    *("system_prompt", "system_message", "system"),
-    *("上下文", "材料", "文章", "段落", "背景", "指令"),
-)
-BESIDE: Final = ("pre_text", "table", "table_text", "post_text")
-"""Columns that the question is about beside its context, in this order."""
-OF_QUESTIONS: Final = late(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
-OF_ANSWERS: Final = late(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
-"""Words in the names of columns that have more words: ``question_text``, ``标准答案文本``."""
-PAIRS: Final = (
-    ("premise", "hypothesis"),
-    ("premises", "conclusion"),
-    ("word", "sentence1", "sentence2"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("text1", "text2"),
-    ("前提", "假设"),
-)
-NO_CONTENT: Final = (
-    *("id", "index", "idx", "no", "", "category", "source", "level", "type", "subject", "topic", "difficulty", "split"),
-    *("uid", "uuid", "qid", "question_id", "task_id", "sample_id", "meta", "metadata", "tags", "explanation", "url"),
-    *("cluster", "dataset", "language", "lang", "chosen", "rejected", "checklist", "rubric"),
-    *("编号", "序号", "类别", "来源", "难度", "学科", "解析"),
-)
-"""Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
-OPTION_LISTS: Final = (
-    *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
-    *("choice", "mc1_targets", "target_scores", "multiple_choice_targets", "answers", "选项", "候选", "备选"),
-)
-RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
-WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
-INSIDE: Final = (
-    *("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc"),
-    "reward_model",
-)
-"""Columns whose objects hold the columns, in datasets of tests and traces."""
-_WRONG: Final = late(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
-_LETTERED: Final = late(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
-_NUMBERED: Final = late(r"(option|choice|opt|op|ending|sol|candidate|answer|ans|选项|mc|mc_answer|holding)_?(\d)")
-
 ROWS_LOOKED_AT: Final = 1_000
 """Rows that decide what columns mean."""
+
+UNKNOWN: Final = frozenset(("-1", "-", "?"))
+"""Answers that say that there is none, in sets of which the answers are kept back."""
 
 ENOUGH: Final = 0.5
 """Share of the rows that have the form of a file; the first of the others is refused by its number."""
@@ -153,11 +115,6 @@ class Shape(Struct, frozen=True):
     find: Callable[[Look], Found | None]
 
 
-def plain_name(column: str) -> str:
-    """Return a name as the tables have it."""
-    return re.sub(r"[\s-]+", "_", column.strip()).lower()
-
-
 def is_text(value: Any) -> bool:
     """Return whether a prompt can write a value as it is."""
     return isinstance(value, str | int | float)
@@ -175,13 +132,16 @@ def _is_chat(name: str, value: Any) -> bool:
 
 def _inside(look: Look) -> Found | None:
     objects = [name for name in look.names if look.holds(name, lambda value: isinstance(parsed(value), Mapping))]
-    named = [name for name in objects if plain_name(name) in INSIDE]
-    holds: Mapping[str, Sequence[str]] = {
-        "outputs": ANSWERS,
-        "reward_model": ANSWERS,
-        "question": (*QUESTIONS, *OPTION_LISTS),
-    }
-    found = [name for name in named if _keys(look, name) & set(holds.get(plain_name(name), _keys(look, name)))]
+    answers = ("outputs", "reward_model", "expected", "expectations", "expected_output", "reference_outputs")
+    holds: Mapping[str, Sequence[str]] = {**dict.fromkeys(answers, ANSWERS), "question": (*QUESTIONS, *OPTION_LISTS)}
+
+    def is_opened(name: str) -> bool:
+        keys = _keys(look, name)
+        if plain_name(name) in INSIDE:
+            return bool(keys & set(holds.get(plain_name(name), keys)))
+        return bool(keys & {"question", "query", "问题"}) and bool(keys & {"answer", "答案"})
+
+    found = [name for name in objects if name != look.answer and is_opened(name)]
     return {"inside": tuple(found)} if found else None
 
 
@@ -195,7 +155,10 @@ def _keys(look: Look, name: str) -> set[str]:
 def _chat(look: Look) -> Found | None:
     chats = (name for name in look.names if name != look.answer and look.holds(name, partial(_is_chat, name), ENOUGH))
     name = next(chats, None)
-    return None if name is None else {"messages": name}
+    if name is None:
+        return None
+    system = look.first(INSTRUCTIONS[:4])
+    return {"messages": name} if system in (None, name) else {"messages": name, "system": system}
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -218,23 +181,56 @@ def _marked(look: Look) -> Found | None:
 
 
 def _lettered(look: Look) -> Found | None:
-    found = {match[1]: name for name in look.names if (match := _LETTERED.fullmatch(plain_name(name)))}
-    letters = [letter for letter, expected in zip(sorted(found), "abcdefghij", strict=False) if letter == expected]
-    return _with_gold(look, replace(look.shape, options=tuple(found[letter] for letter in letters)))
+    return _family(look, _LETTERED, "abcdefghij")
 
 
 def _numbered(look: Look) -> Found | None:
-    families: dict[str, dict[int, str]] = {}
+    return (
+        _family(look, _NUMBERED, "0123456789")
+        or _family(look, _NUMBERED, "123456789")
+        or _family(look, _HAN, "一二三四五六七八九")
+    )
+
+
+_LETTERED: Final = (late(r"(?P<word>.*?)_?(?P<mark>[a-j])"), late(r"(?P<mark>[a-j])_?(?P<word>.+)"))
+_NUMBERED: Final = (late(r"(?P<word>.*?)_?(?P<mark>\d)"),)
+_HAN: Final = (late(r"(?P<word>.*?)(?P<mark>[一二三四五六七八九])"),)
+_NO_OPTIONS: Final = late(
+    r".*(?:hint|step|sentence|sent|turn|context|passage|doc|evidence|paragraph|tag|note|question|q)"
+)
+
+
+def _family(look: Look, forms: Sequence[re.Pattern[str]], marks: str) -> Found | None:
+    """Return options whose columns differ in one letter or number, in order from the first.
+
+    Columns of another word than those of options need an answer that names one of them.
+    """
+    families: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in look.names:
-        if match := _NUMBERED.fullmatch(plain_name(name)):
-            families.setdefault(match[1], {})[int(match[2])] = name
-    for numbers in families.values():
-        first = min(numbers)
-        if first <= 1 and sorted(numbers) == list(range(first, first + len(numbers))):
-            columns = tuple(numbers[number] for number in sorted(numbers))
-            if found := _with_gold(look, replace(look.shape, options=columns), counted_from=first):
-                return found
+        for form in forms:
+            if match := form.fullmatch(plain_name(name)):
+                families[match["word"].rstrip("_")].setdefault(match["mark"], name)
+    for word, members in sorted(families.items(), key=lambda family: family[0] not in OPTION_WORDS):
+        columns = tuple(
+            members[mark]
+            for mark, expected in zip(sorted(members, key=marks.find), marks, strict=False)
+            if mark == expected
+        )
+        known = word in OPTION_WORDS
+        if len(columns) < (2 if known else 3) or (
+            not known and (_NO_OPTIONS.fullmatch(word) or not _are_texts(look, columns))
+        ):
+            continue
+        found = _with_gold(look, replace(look.shape, options=columns), counted_from=int(marks[0] == "1"))
+        if found and ("answer" in found or (known and word not in ANSWER_WORDS)):
+            return found
     return None
+
+
+def _are_texts(look: Look, columns: Sequence[str]) -> bool:
+    return all(
+        look.holds(name, lambda value: isinstance(value, str) and not value.strip().isdecimal()) for name in columns
+    )
 
 
 def _right_and_wrong(look: Look) -> Found | None:
@@ -243,7 +239,7 @@ def _right_and_wrong(look: Look) -> Found | None:
         return None
     wrong: str | tuple[str, ...] | None = look.first(WRONG_LIST)
     if wrong is None:
-        wrong = tuple(name for name in look.names if _WRONG.fullmatch(plain_name(name)) and name != right)
+        wrong = tuple(name for name in look.names if OF_WRONG.fullmatch(plain_name(name)) and name != right)
     shape = replace(look.shape, options=wrong, right=right)
     fits = bool(wrong) and all(_fits(row, shape) for row in look.rows)
     return {"options": wrong, "right": right} if fits else None
@@ -266,7 +262,8 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
     if len(look.rows) < ENOUGH * look.most:
         return None
     of_options = {shape.options} if isinstance(shape.options, str) else set(shape.options)
-    free = [name for name in look.names if plain_name(name) not in (*QUESTIONS, *CONTEXTS, *NO_CONTENT)]
+    no_gold = (*QUESTIONS, *CONTEXTS, *INSTRUCTIONS, *NO_CONTENT)
+    free = [name for name in look.names if plain_name(name) not in no_gold]
     named = [look.answer] if look.answer else dict.fromkeys([*look.all(ANSWERS), *free])
     forms = sorted(_FORMS, key=lambda form: counted_from == 1 and form == "from 0")
     best, share = None, 0.0
@@ -276,20 +273,36 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
             if found > share and (found == 1 or plain_name(name) in ANSWERS or name == look.answer):
                 best, share = (name, form), found
     if best is not None and share >= ENOUGH:
-        return {"options": shape.options, "answer": best[0], "gold": best[1]}
+        return {"options": shape.options, "answer": best[0], "gold": best[1], **_unknown(look, best[0])}
     # Columns A and B may be anything; without a column of answers only their names say that they are options.
-    answers = any(look.values(name) for name in look.all(ANSWERS) if name not in of_options)
+    answers = any(_known(look, name) for name in look.all(ANSWERS) if name not in of_options)
     return None if look.answer or answers else {"options": shape.options}
 
 
 def _share(look: Look, shape: RowShape) -> float:
     """Return in which share of the rows that have a value in a column it names an option."""
     assert shape.answer is not None
-    known = [row for row in look.rows if not is_missing(row.get(shape.answer))]
-    if shape.gold.startswith("from") and plain_name(shape.answer) not in (*ANSWERS, look.answer):
+    known = [row for row in look.rows if not is_missing(gold := row.get(shape.answer)) and str(gold) not in UNKNOWN]
+    name = plain_name(shape.answer)
+    if shape.gold.startswith("from") and name not in (*ANSWERS, look.answer) and not OF_NUMBERS.fullmatch(name):
         return 0.0  # any column of small numbers would do
     named = [right_places(shape.options_of(row), row[shape.answer], shape.gold) is not None for row in known]
     return sum(named) / len(named) if named else 0.0
+
+
+def _known(look: Look, name: str) -> list[Any]:
+    """Return the values of a column that are there and do not say that none is known."""
+    return [value for value in look.values(name) if str(value) not in UNKNOWN]
+
+
+def _unknown(look: Look, name: str) -> Found:
+    """Return the key for answers that say that there is none: -1 beside numbers, - and ? beside words."""
+    found = {str(value) for value in look.values(name)} & UNKNOWN
+    others = [str(value) for value in _known(look, name)]
+    is_number = [other.lstrip("+").replace(".", "", 1).isdecimal() for other in others]
+    said = [one for one in sorted(found) if (all(is_number) if one == "-1" else not any(is_number))]
+    worded = all(len(other) > 1 or other.isalpha() or other.isdecimal() for other in others)
+    return {"unknown": tuple(said)} if said and worded else {}
 
 
 def _fits(row: Mapping[str, Any], shape: RowShape) -> bool:
@@ -315,9 +328,19 @@ def _question(look: Look) -> Found | None:
     if name is None:
         return None
     lists = [one for one in look.all(PASSAGES) if look.holds(one, lambda value: isinstance(value, list | Mapping))]
-    contexts = (one for one in (*look.all(CONTEXTS), *lists) if one not in (name, look.shape.answer, look.answer))
-    beside = [one for one in look.all(BESIDE) if one not in (name, look.shape.answer, look.answer)]
-    return {"question": tuple(filter(None, (next(contexts, None), *beside, name)))}
+    taken = (name, look.shape.answer, look.answer)
+    above, contexts, beside = (
+        [one for one in some if one not in taken]
+        for some in (look.all(INSTRUCTIONS), (*look.all(CONTEXTS), *lists), look.all(BESIDE))
+    )
+    # A text that holds the question is another form of it, often with the answer.
+    contexts = [one for one in contexts if look.values(one) and not _holds_question(look, one, name)]
+    return {"question": tuple(dict.fromkeys((*above, *contexts[:1], *beside, name)))}
+
+
+def _holds_question(look: Look, context: str, question: str) -> bool:
+    said = [(str(row.get(question)).strip(), str(row.get(context))) for row in look.rows]
+    return sum(asked in text for asked, text in said) > ENOUGH * len(said)
 
 
 def _question_column(look: Look) -> str | None:
@@ -338,7 +361,9 @@ def _question_column(look: Look) -> str | None:
         return None
     words = [name for name in others if look.holds(name, lambda value: isinstance(value, str), ENOUGH)]
     unknown = [name for name in words if plain_name(name) not in ANSWERS]
-    return unknown[0] if unknown and len(others) <= 2 else None
+    if unknown and len(others) <= 2:
+        return unknown[0]
+    return look.first(("source", "src", "source_text", "incorrect"), texts) if look.first(ANSWERS, free) else None
 
 
 # --- answers -------------------------------------------------------------------------------------------------------
@@ -373,7 +398,7 @@ def _parsed(look: Look) -> Found | None:
 
 def _answer(look: Look) -> Found | None:
     name = _answer_column(look)
-    return None if name is None else {"answer": name}
+    return None if name is None else {"answer": name, **_unknown(look, name)}
 
 
 def _answer_column(look: Look) -> str | None:
@@ -395,10 +420,13 @@ def _answer_column(look: Look) -> str | None:
             for name in named
             if not look.holds(name, lambda value: isinstance(value, Mapping) and not value.keys() & known)
         )
-        return next(plain, named[0])
+        best = next(plain, named[0])
+        # The name of a label says more than its number.
+        worded = [f"{plain_name(best)}_{word}" for word in ("text", "name")]
+        return best if look.answer else look.first(worded, among) or best
     others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
     for some in (others, [name for name in others if OF_ANSWERS.search(plain_name(name))]):
-        if len(some) == 1:
+        if len(some) == 1 and (len(look.rows) == 1 or len({str(value) for value in look.values(some[0])}) > 1):
             return some[0]
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
     varies = len(rest) == 1 and len({str(value) for value in look.values(rest[0])}) > 1
@@ -525,6 +553,7 @@ def find_shape(
         asked: the columns in the prompt that the user wrote; None if the question is to be found.
     """
     look = Look(rows[:ROWS_LOOKED_AT], answer=answer, asked=asked)
+    inside: tuple[str, ...] = ()
     found: list[Shape] = []
     for shape in SHAPES:
         if any(one.part == shape.part for one in found) or _is_known(shape.part, look):
@@ -533,10 +562,12 @@ def find_shape(
         if keys is None:
             continue
         found.append(shape)
-        look = replace(look, shape=replace(look.shape, **keys))
-        if shape.part == "columns":
-            look = replace(look, rows=[flat(row, look.shape.inside) for row in look.rows])
-    return look.shape, found
+        if shape.part == "columns":  # what is looked for next is found in rows that are flat already
+            inside = keys["inside"]
+            look = replace(look, rows=[flat(row, inside) for row in look.rows])
+        else:
+            look = replace(look, shape=replace(look.shape, **keys))
+    return replace(look.shape, inside=inside), found
 
 
 def _is_known(part: Part, look: Look) -> bool:

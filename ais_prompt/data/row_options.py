@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from ais_prompt.data.column_names import plain_name
 from ais_prompt.data.row_values import parsed, plain, text_of
 from ais_prompt.errors import DataError
 from ais_prompt.utils import late, text_digest
@@ -20,10 +22,25 @@ LEAST_LETTERS: Final = 5
 GoldOfOptions: TypeAlias = Literal["label", "letter", "text", "from 0", "from 1", "marked"]
 """How the right option is given: by its label in the data, its letter, its text, its number, or a mark beside it."""
 
-TEXT_KEYS: Final = ("text", "content", "value", "option", "choice", "answer", "sentence", "atext")
-LABEL_KEYS: Final = ("label", "labels", "key", "id", "letter", "name", "option", "aid")
+TEXT_KEYS: Final = (
+    *(
+        "text",
+        "content",
+        "value",
+        "option",
+        "choice",
+        "answer",
+        "sentence",
+        "atext",
+        "a_text",
+        "answer_text",
+        "option_text",
+    ),
+    *("choice_text", "ao_val", "内容"),
+)
+LABEL_KEYS: Final = ("label", "labels", "key", "id", "letter", "name", "option", "aid", "选项")
 MARK_KEYS: Final = ("correct", "is_correct", "iscorrect", "right", "is_right", "is_answer")
-"""Keys of an option: its text, its label, and whether it is right."""
+"""Keys of an option: its text, its label, and whether it is right; as `plain_name` has them."""
 _LISTS: Final = ("text", "texts", "choices", "options", "content")
 """Keys of an object of lists: ``{"text": [...], "label": [...]}``."""
 
@@ -43,10 +60,15 @@ class Option(Struct, frozen=True):
 
 
 _LABELLED: Final = late(r"\s*[(\[]?(?P<label>[A-Z]|\d{1,2})\s*[)\].:、．]\s*(?P<text>\S.*?)\s*", re.DOTALL)
+_LETTERED: Final = late(
+    r"\s*[(\[（【]?(?P<label>[A-ZＡ-Ｚ])(?:\s*[)\].:：、．）】]\s*|\s+)(?P<text>\S.*?)\s*", re.DOTALL
+)
 _LABEL_IN_TEXT: Final = late(r"(?:\A|(?<=\s))[(\[]?(?P<label>[A-Z])[)\].:、．]\s*(?=\S)")
+_CLOSE_LABEL: Final = late(r"(?:\A|(?<=[^A-Za-z0-9]))[(\[（【]?(?P<label>[A-ZＡ-Ｚ])[)\].:：、．）】]\s*(?=\S)")
+"""As in Chinese texts, also without a blank in front of it: ``A.巴黎B.东京``."""
 _SMALL_LABEL_IN_TEXT: Final = late(r"(?:\A|(?<=\s))\(?(?P<label>[a-z])\s?\)\s*(?=\S)")
 """As in MathQA: ``a ) 38 , b ) 27``."""
-_SEPARATORS: Final = ("\n", "|", ";", "；")
+_SEPARATORS: Final = ("\n", "|", ";", "；", " / ", "、", ",", "，")
 
 
 def options_in(name: str, value: Any, least: int = 2) -> list[Option]:
@@ -65,15 +87,25 @@ def options_in(name: str, value: Any, least: int = 2) -> list[Option]:
     if found is None or len(found) < least:
         what = f"{name!r} has no options of a known form: {value!r:.80}"
         raise DataError(what, fix='write a list of texts, {"text": [...], "label": [...]}, or columns A, B, C, …')
-    labelled = [label for one in found if not one.label and (label := _LABELLED.fullmatch(one.text))]
-    if [label["label"] for label in labelled] == list(LETTERS[: len(found)]):
-        return [Option(label["label"], label["text"]) for label in labelled]
-    return found
+    return without_labels(found)
+
+
+def without_labels(options: Sequence[Option]) -> list[Option]:
+    """Return options whose texts begin with A, B, … with these as their labels: "A) red" and "B) blue"."""
+    labelled = [label for one in options if not one.label and (label := _LETTERED.fullmatch(one.text))]
+    if options and [_narrow(label["label"]) for label in labelled] == list(LETTERS[: len(options)]):
+        return [Option(_narrow(label["label"]), label["text"]) for label in labelled]
+    return list(options)
+
+
+def _narrow(text: str) -> str:
+    """Return a text without letters of full width."""
+    return unicodedata.normalize("NFKC", text)
 
 
 def _options_in(value: Any) -> list[Option] | None:
     if isinstance(value, Mapping):
-        keys = {str(key).lower(): key for key in value}
+        keys = {plain_name(str(key)): key for key in value}
         texts = next((value[keys[key]] for key in _LISTS if key in keys and _is_list(value[keys[key]])), None)
         if texts is None:
             labelled = {str(key): one for key, one in value.items() if one is not None}
@@ -99,7 +131,7 @@ def _options_in(value: Any) -> list[Option] | None:
 
 def _option(value: Mapping[Any, Any]) -> Option | None:
     """Return the option that an object describes: its text, its label, and whether it is right."""
-    keys = {str(key).lower(): key for key in value}
+    keys = {plain_name(str(key)): key for key in value}
     if len(value) == 1 and not keys.keys() & set(TEXT_KEYS):
         [(label, text)] = value.items()
         return Option(str(label), str(text))
@@ -112,13 +144,13 @@ def _option(value: Mapping[Any, Any]) -> Option | None:
 
 
 def _options_in_text(text: str) -> list[Option] | None:
-    for label in (_LABEL_IN_TEXT, _SMALL_LABEL_IN_TEXT):
+    for label in (_LABEL_IN_TEXT, _SMALL_LABEL_IN_TEXT, _CLOSE_LABEL):
         labels = list(label.finditer(text))
-        if len(labels) < 2 or [one["label"].upper() for one in labels] != list(LETTERS[: len(labels)]):
+        if len(labels) < 2 or [_narrow(one["label"]).upper() for one in labels] != list(LETTERS[: len(labels)]):
             continue
         ends = [*(one.start() for one in labels[1:]), len(text)]
-        texts = [text[one.end() : end].strip(" \n\t,;；，") for one, end in zip(labels, ends, strict=True)]
-        return [Option(one["label"], part) for one, part in zip(labels, texts, strict=True)]
+        texts = [text[one.end() : end].strip(" \n\t,;；，、") for one, end in zip(labels, ends, strict=True)]
+        return [Option(_narrow(one["label"]), part) for one, part in zip(labels, texts, strict=True)]
     separator = next((one for one in _SEPARATORS if one in text.strip()), None)
     return [Option("", part.strip()) for part in text.strip().split(separator)] if separator else None
 
@@ -139,10 +171,14 @@ def letters_of(options: Sequence[Option]) -> list[str]:
 
 
 _LETTER: Final = late(
-    r"\W*(?:(?:the\s+)?(?:correct\s+|right\s+)?(?:option|choice|answer)\s*(?:is\s*)?|选项|答案[是为]?)?\W*([A-Za-z])(?:\W*|[)\].:、．]\s*\S.*|\)\s+.*)",
+    r"\W*(?:(?:the\s+)?(?:correct\s+|right\s+)?(?:option|choice|answer)[\s_]*(?:is\s*)?|选项?|答案[是为]?)?\W*"
+    r"([A-Za-z])(?:\W*|[)\].:、．]\s*\S.*|\)\s+.*|选项|項)",
     re.IGNORECASE | re.DOTALL,
 )
-_SEVERAL: Final = late(r"\W*[A-Z](?:(?:\s*(?:[,;、/&+]|and|和)\s*)?[A-Z])+\W*")
+_AND: Final = r"(?:\s*(?:[,;、/&+|.-]|\b(?:and|und|et|y|e|ja|и)\b|和|及|与)\s*)"
+_SEVERAL: Final = late(rf"\W*[A-Z](?:(?:{_AND}|\s+)?[A-Z])+\W*")
+_SEVERAL_NUMBERS: Final = late(rf"\s*\d+(?:{_AND}\d+)+\s*")
+_NUMBER: Final = late(r"(?:option|choice|answer|选项)[\s_]*(\d{1,2})", re.IGNORECASE)
 
 
 def right_places(options: Sequence[Option], gold: Any, form: GoldOfOptions) -> list[int] | None:
@@ -157,8 +193,15 @@ def right_places(options: Sequence[Option], gold: Any, form: GoldOfOptions) -> l
         return [place for place, option in enumerate(options) if option.right] or None
     gold = parsed(gold)
     several = list(gold) if _is_list(gold) else [gold]
-    if form == "letter" and len(several) == 1 and isinstance(gold, str) and _SEVERAL.fullmatch(gold):
-        several = re.findall("[A-Z]", gold)
+    if isinstance(gold, str):
+        gold = _narrow(gold)
+        several = [gold]
+        if form == "letter" and _SEVERAL.fullmatch(gold):
+            several = re.findall("[A-Z]", gold)
+        elif form.startswith("from") and _SEVERAL_NUMBERS.fullmatch(gold):
+            several = re.findall(r"\d+", gold)
+        elif form == "text" and _place(options, gold, form) is None:
+            several = re.split(r"\s*[、,;|/\n]\s*", gold)
     places = [_place(options, one, form) for one in several]
     found = [place for place in places if place is not None and options[place].text]
     return sorted(set(found)) if found and len(found) == len(several) else None
@@ -193,8 +236,9 @@ def _whole(value: Any) -> int | None:
     """Return a whole number, which a table may have as a fraction or a text; None for all else."""
     if isinstance(value, bool):
         return None
+    named = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
     try:
-        number = float(value)
+        number = float(named[1] if named else value)
     except (TypeError, ValueError):
         return None
     return int(number) if number.is_integer() else None

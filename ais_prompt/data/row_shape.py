@@ -29,6 +29,7 @@ from ais_prompt.data.row_options import (
     options_in,
     right_places,
     shuffled,
+    without_labels,
 )
 from ais_prompt.data.row_values import chat_of, parsed, split_chat, text_of, value_at
 from ais_prompt.data.table import Table
@@ -50,9 +51,11 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
             shuffled, in an order that depends on the question only.
         messages: a column of chat turns, which become ``messages`` with role and content. A last turn of the assistant
             becomes ``answer`` and is left out.
+        system: with ``messages``: the column of what the system says first.
         answer: the column of the gold answer, or a path into one, such as ``assert.0.value``; it becomes ``answer``.
             With ``options`` that is the letter of the right one, or several: ``AC``.
         gold: how ``answer`` names an option.
+        unknown: what ``answer`` holds where the answer is not known, such as -1; it becomes empty.
         parsed: whether ``answer`` is JSON in a text, such as a list in a cell of a CSV.
         shown: a column of golds that are lists or objects; ``shown_answer`` is the first as a text, for examples.
     """
@@ -63,18 +66,18 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     options: str | tuple[str, ...] = ()
     right: str | None = None
     messages: str | None = None
+    system: str | None = None
     answer: str | None = None
     gold: GoldOfOptions = "letter"
+    unknown: tuple[str, ...] = ()
     parsed: bool = False
     shown: str | None = None
 
     def missing(self, names: Sequence[str]) -> list[str]:
         """Return the columns that it needs and that are not among these names."""
-        named = [*self.inside, *((self.options,) if isinstance(self.options, str) else self.options)]
-        named += [name for name in (self.right, self.messages) if name is not None]
-        if not self.inside:
-            named += [*self.texts, *self.question]
-        return [name for name in named if name not in names]
+        options = (self.options,) if isinstance(self.options, str) else self.options
+        named = [*options, *filter(None, (self.right, self.messages, self.system)), *self.texts, *self.question]
+        return [name for name in self.inside or named if name not in names]  # what is inside is not seen here
 
     def row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return a row with the columns that this shape makes.
@@ -88,10 +91,12 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         if self.options:
             made |= self._options(made)
         elif self.answer is not None:
-            gold = value_at(made, self.answer)
+            gold = self._gold(made)
             made["answer"] = parsed(gold) if self.parsed else gold
         if self.messages is not None:
             turns, gold = split_chat(chat_of(self.messages, made.get(self.messages)))
+            if self.system is not None and (said := text_of(self.system, made.get(self.system))):
+                turns = [{"role": "system", "content": said}, *turns]
             made |= {"messages": turns} if gold is None else {"messages": turns, "answer": gold}
         if self.question:
             made["question"] = "\n\n".join(filter(None, (text_of(name, made.get(name)) for name in self.question)))
@@ -126,7 +131,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         else:
             texts = [text_of(name, row.get(name)).strip() for name in self.options]
         if self.right is None:
-            return [Option("", text) for text in texts]
+            return without_labels([Option("", text) for text in texts])
         every = [
             Option("", text_of(self.right, row.get(self.right)).strip(), True),
             *(Option("", text, False) for text in texts),
@@ -140,14 +145,22 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         made = option_columns(dict(zip(letters, (option.text for option in options), strict=True)))
         if self.answer is None and self.right is None and self.gold != "marked":
             return made
-        gold = None if self.answer is None else value_at(row, self.answer)
+        gold = self._gold(row)
         if self.answer is not None and (gold is None or not str(gold).strip()):
             return {**made, "answer": ""}  # it has no score, and the others have
         places = right_places(options, gold, "marked" if self.right is not None else self.gold)
         if places is None:
+            if not any(option.text for option in options):
+                raise DataError(
+                    "the row has no options", fix="put the questions without options into a file of their own"
+                )
             what = f"{self.answer or self.options!r} names none of the options: {gold!r:.60}"
             raise DataError(what, fix=f"check the row; the options are {listed(option.text for option in options)}")
         return {**made, "answer": "".join(sorted(letters[place] for place in places))}
+
+    def _gold(self, row: Mapping[str, Any]) -> Any:
+        gold = None if self.answer is None else value_at(row, self.answer)
+        return "" if self.unknown and str(gold) in self.unknown else gold
 
 
 def parse_shape(values: Any) -> RowShape:

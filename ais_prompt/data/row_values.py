@@ -6,13 +6,16 @@ A chat has turns with a role and what it says, as the files of several programs 
 from __future__ import annotations
 
 import ast
+import io
 import json
+import tokenize
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils import parse_written
+from ais_prompt.utils import late, parse_written
 
 _TEXTS: Final = (
     *("text", "paragraph_text", "passage_text", "content", "contents", "page_content", "passage", "paragraph"),
@@ -120,13 +123,39 @@ def parsed(value: Any) -> Any:
         text = text[1:-1].replace('""', '"')
     if text[:1] not in ("[", "{"):
         return value
-    try:
+    with suppress(ValueError):
         return parse_written(text)
-    except ValueError:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
+        return ast.literal_eval(_without_arrays(text) if _OF_NUMPY.search(text) else text)
+    return value
+
+
+_OF_NUMPY: Final = late(r"""\barray\(|['"\d.\]}]\s+(?:['"\d\[{]|array)""")
+"""What may be an array of NumPy, as pandas writes it into a cell: ``['a' 'b']``, ``array(['a'], dtype=object)``."""
+
+
+class _Lists(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        return node.args[0] if node.args and isinstance(node.func, ast.Name) and node.func.id == "array" else node
+
+
+def _without_arrays(text: str) -> ast.Expression:
+    """Return the expression of a text with lists for arrays of NumPy, whose values have no commas between them.
+
+    Raises:
+        SyntaxError, tokenize.TokenError: the text is no Python.
+    """
+    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.string.strip()]
+    values = (tokenize.STRING, tokenize.NUMBER)
+    written = ""
+    is_ended = False
+    for token in tokens:
+        begins = token.type in values or token.string in ("[", "{", "array")
+        written += f"{',' if is_ended and begins else ''} {token.string}"
+        is_ended = token.type in values or token.string in ("]", "}", ")")
+    expression: ast.Expression = _Lists().visit(ast.parse(written.strip(), mode="eval"))
+    return expression
 
 
 def plain(text: str) -> str:
@@ -145,12 +174,13 @@ ROLES: Final[Mapping[str, str]] = {
     "bot": "assistant",
     "model": "assistant",
     "chatgpt": "assistant",
+    "chatbot": "assistant",
     "ai": "assistant",
     "answer": "assistant",
 }
 """Role of a turn, as datasets write it → role of the API."""
-ROLE_KEYS: Final = ("role", "from", "speaker")
-CONTENT_KEYS: Final = ("content", "value", "text")
+ROLE_KEYS: Final = ("role", "from", "speaker", "type", "角色")
+CONTENT_KEYS: Final = ("content", "value", "text", "parts", "message", "内容")
 
 
 def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
@@ -184,7 +214,11 @@ def _turn(turn: Any) -> dict[str, Any] | None:
         return None
     role = next((turn[key] for key in ROLE_KEYS if isinstance(turn.get(key), str)), None)
     content = next((turn[key] for key in CONTENT_KEYS if isinstance(turn.get(key), str | list)), None)
-    if role is None or content is None:
+    if isinstance(content, list) and content and all(isinstance(part, Mapping) for part in content):
+        texts = [part.get("text") for part in content if part.keys() <= {"text", "type"}]
+        if len(texts) == len(content) and all(isinstance(text, str) for text in texts):
+            content = "\n".join(map(str, texts))  # as a template writes it; other parts are images and calls
+    if role is None or (content is None and not turn.get("tool_calls")):
         return None
     kept = {key: one for key, one in turn.items() if key not in (*ROLE_KEYS, *CONTENT_KEYS) and one is not None}
     return {"role": ROLES.get(role.lower(), role), "content": content, **kept}
@@ -192,6 +226,7 @@ def _turn(turn: Any) -> dict[str, Any] | None:
 
 def split_chat(turns: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:
     """Return the turns that are sent, and the answer that the last turn of the assistant gives; None without one."""
-    if len(turns) > 1 and turns[-1]["role"] == "assistant" and isinstance(turns[-1]["content"], str):
-        return list(turns[:-1]), turns[-1]["content"]
+    if len(turns) > 1 and turns[-1]["role"] == "assistant":
+        said = turns[-1]["content"]
+        return list(turns[:-1]), said if isinstance(said, str) and said.strip() else None
     return list(turns), None

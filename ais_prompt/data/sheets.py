@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from xml.parsers import expat
 
 from ais_prompt.data.batches import StoredBatches, store_rows
+from ais_prompt.data.column_names import ANSWERS, QUESTIONS, plain_name
 from ais_prompt.data.csv_rows import check_names, header_alone
-from ais_prompt.data.data_shapes import ANSWERS, QUESTIONS, plain_name
 from ais_prompt.data.file_kinds import OLE_MAGIC, WorkbookKind, locked_workbook, old_workbook
 from ais_prompt.errors import DataError
 from ais_prompt.utils import counted, listed, require

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -49,13 +50,15 @@ NONE: Final = "none"
 ROWS_LOOKED_AT: Final = 20_000
 """Rows that decide what a file means; the reader refuses a later one of another shape."""
 _HAN: Final = late(r"[\u4e00-\u9fff]")
-_WORD: Final = late(r"[\u4e00-\u9fff]|\b[^\W\d_]+\b")
-_MANY_WORDS: Final = 8
-"""Words of a column that a question may be about; Chinese characters count as words."""
+_KANA_OR_HANGUL: Final = late(r"[\u3040-\u30ff\uac00-\ud7af]")
+_WORD: Final = late(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,2}|\b[^\W\d_]+\b")
+_SOME_WORDS: Final = 5
+"""Words of a column that a question may be about; two Chinese characters count as one."""
 _OF_THE_ANSWER: Final = late(
-    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|predict|generat|解析|分析|思路|解答|答案"
+    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|解析|分析|思路|解答|答案"
 )
 """In names of columns that no prompt should send: they tell the answer."""
+_IDS: Final = ("id", "index", "idx", "no", "", "uid", "uuid", "qid", "question_id", "task_id", "sample_id")
 _ICE: Final = "</E>"
 _INSTRUCTIONS: Final = {
     ("letter", False): "Answer with the letter of the right option.",
@@ -175,9 +178,11 @@ def describe_rows(
         [gold for gold in golds if has_gold(gold)],
         shape.answer or answer or "",
         _letters(made) if shape.options else found.letters,
-        chinese=any(_HAN.search(name) or _HAN.search(str(made[0].get(name) or "")) for name in found.inputs),
+        chinese=any(map(_is_chinese, (*found.inputs, *(str(made[0].get(name) or "") for name in found.inputs)))),
     )
     kind, scoring = _scoring(known, data)
+    if kind in ("letter", "letters") and not known.letters and not data.texts and shape.messages is None:
+        _refuse_letters_alone([[str(row.get(name)) for name in found.inputs] for row in made], known, columns, data)
     prompts = found.prompts if data.texts else [_instructed(one, kind, scoring, known) for one in found.prompts]
     shown = found.shown(made)
     infers = (
@@ -202,9 +207,32 @@ def describe_rows(
     remarks = (
         *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
         *_other_answers(looked, found),
+        *([] if shape.messages else _alike(looked, made, found)),
         *([] if data.texts or shape.messages else _left_out(looked, found)),
     )
     return Description(dataset, _recognised(found, kind, scoring, data.evaluator), remarks, kind)
+
+
+def _is_chinese(text: str) -> bool:
+    return bool(_HAN.search(text)) and not _KANA_OR_HANGUL.search(text)
+
+
+def _refuse_letters_alone(asked: Sequence[Sequence[str]], golds: Golds, columns: Sequence[str], data: DataFile) -> None:
+    """Raise an error for questions without the options whose letters are their answers.
+
+    Args:
+        asked: what the prompt of each row says.
+        golds: letters.
+        columns: of the file.
+        data: the file.
+    """
+    with_options = sum(
+        all(re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z])", " ".join(row)) for letter in "AB") for row in asked
+    )
+    if 2 * with_options < len(asked):
+        what = f"the answers in {golds.column!r} are letters of options, and no column of {data.path} has known options"
+        fix = f'--prompt "…" with the question and each option, of: {listed(columns)}'
+        raise ConfigError(what, where="--data", fix=fix)
 
 
 def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> FileColumns:
@@ -369,6 +397,34 @@ def _other_answers(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> l
     return [Note(f"the answer is not {listed(map(mark_of, others))}: --answer COLUMN changes it")] if others else []
 
 
+def _alike(rows: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
+    """Name the columns that tell questions apart which are asked in the same words and have different answers.
+
+    Args:
+        rows: as the file has them.
+        made: with the columns of the prompt.
+        columns: what they mean.
+    """
+    if columns.answer is None:
+        return []
+    same: defaultdict[str, list[int]] = defaultdict(list)
+    for number, row in enumerate(made):
+        same[repr([row.get(name) for name in columns.inputs if name != columns.answer])].append(number)
+    alike = [some for some in same.values() if len({repr(made[number].get(columns.answer)) for number in some}) > 1]
+    count = sum(map(len, alike))
+    if 10 * count < len(made):
+        return []
+    names = [
+        name
+        for name in rows[0]
+        if name not in (columns.source, columns.answer, *columns.inputs)
+        and plain_name(name) not in _IDS
+        and any(len({repr(rows[number].get(name)) for number in some}) > 1 for some in alike)
+    ]
+    apart = f": --prompt with {listed(map(mark_of, names))} may tell them apart" if names else ""
+    return [Note(f"{counted(count, 'row')} are asked in the same words and have different answers{apart}")]
+
+
 def _left_out(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[Note]:
     """Name the columns with many words that a guessed prompt leaves out: a question may be about them."""
     shape = columns.shape
@@ -380,7 +436,7 @@ def _left_out(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[N
         if plain_name(name) in (*ANSWERS, *NO_CONTENT, *OPTION_LISTS) or _OF_THE_ANSWER.search(plain_name(name)):
             return False
         values = [(row.get(name), [row.get(sent) for sent in taken if sent]) for row in plain_rows]
-        return sum(_words(value) >= _MANY_WORDS and value not in sent for value, sent in values) * 2 > len(values)
+        return sum(_words(value) >= _SOME_WORDS and value not in sent for value, sent in values) * 2 > len(values)
 
     names = [name for name in plain_rows[0] if name not in taken and is_left_out(name)]
     what = f"the prompt leaves out {listed(map(mark_of, names))}: if the question is about it, write it with --prompt"

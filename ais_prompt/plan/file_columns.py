@@ -57,15 +57,16 @@ def guessed_columns(shape: RowShape, rows: Sequence[Mapping[str, Any]], path: st
         ConfigError: the question is not known, or the options have no known form.
         DataError: a row has another kind of question than the first.
     """
+    plain_rows = _flat(shape, rows)
     if shape.messages is not None:
-        return replace(_with_gold(shape, _flat(shape, rows)), inputs=("messages",))
+        return replace(_with_gold(shape, plain_rows), inputs=("messages",))
     if not shape.question:
         raise _no_question(path, rows)
+    _refuse_data_as_names(shape.question[-1], path)
     if not shape.options:
-        _refuse_unread_options(path, rows)
-    plain_rows = _flat(shape, rows)
+        _refuse_unread_options(path, plain_rows)
     found = _with_options(_with_question(_with_gold(shape, plain_rows), plain_rows), plain_rows)
-    _refuse_mixed(found.inputs, rows, path)
+    _refuse_mixed(found.inputs, plain_rows, path)
     return found
 
 
@@ -89,7 +90,7 @@ def columns_of_prompts(
     odd = [
         name for name in inputs if name in plain_rows[0] and name != found.answer and not _is_written(name, plain_rows)
     ]
-    _refuse_mixed(inputs, rows, path)
+    _refuse_mixed(inputs, plain_rows, path)
     return replace(found, shape=replace(shape, texts=(*shape.texts, *odd)), prompts=prompts, inputs=inputs)
 
 
@@ -103,7 +104,7 @@ def _with_gold(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> FileColumn
     if source is None:
         is_made = shape.messages is not None or shape.right is not None or shape.gold == "marked"
         return FileColumns(shape, "answer" if is_made else None, None)
-    if shape.options or shape.parsed or source not in rows[0]:  # a path leads into a column
+    if shape.options or shape.parsed or shape.unknown or source not in rows[0]:  # a path leads into a column
         return FileColumns(shape, "answer", source)
     shape = replace(shape, answer=None)
     if any(isinstance(row[source], bool) for row in rows):
@@ -144,12 +145,16 @@ def _with_options(found: FileColumns, rows: Sequence[Mapping[str, Any]]) -> File
 
 
 def _are_lettered(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether each option has a column with a value in every row, and the answer is a letter."""
-    if isinstance(shape.options, str) or shape.right is not None or shape.gold != "letter":
+    """Return whether each option has a column with a plain value in every row, and the answer is a letter."""
+    if isinstance(shape.options, str) or shape.right is not None or shape.gold != "letter" or shape.unknown:
         return False
     letters = LETTERS[: len(shape.options)]
     golds = [] if shape.answer is None else [str(row.get(shape.answer) or letters[0]).upper() for row in rows]
-    return all(gold in tuple(letters) for gold in golds) and all(_is_written(name, rows) for name in shape.options)
+    return (
+        all(gold in tuple(letters) for gold in golds)
+        and all(_is_written(name, rows) for name in shape.options)
+        and not any(option.label for row in rows for option in shape.options_of(row))
+    )
 
 
 def _is_written(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -189,6 +194,13 @@ def _no_question(path: str, rows: Sequence[Mapping[str, Any]]) -> ConfigError:
         return ConfigError(what, where="--data", fix=fix)
     what = f"no column of {path} has a known name for the question, such as 'question' or '问题'"
     return ConfigError(what, where="--data", fix=fix)
+
+
+def _refuse_data_as_names(question: str, path: str) -> None:
+    """Raise an error for a file whose first line is a row: a name of a column asks nothing."""
+    if question.rstrip().endswith(("?", "？")) and len(question.split()) > 3:
+        what = f"{path} has no names of columns: its first line is {question!r:.60}"
+        raise ConfigError(what, where="--data", fix="write the names above it, such as question,A,B,C,D,answer")
 
 
 def _refuse_unread_options(path: str, rows: Sequence[Mapping[str, Any]]) -> None:

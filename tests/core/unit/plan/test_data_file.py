@@ -92,7 +92,7 @@ def test_a_column_that_is_not_there_is_an_error_with_the_columns(said: dict[str,
 @pytest.mark.parametrize(
     ("row", "fix"),
     [
-        ({"Frage": "Wie", "Antwort": "!", "Mehr": "x"}, '--prompt "…{column}…" with: Frage, Antwort, Mehr'),
+        ({"Spam": "Wie", "Ham": "!", "Eggs": "x"}, '--prompt "…{column}…" with: Spam, Ham, Eggs'),
         ({"question": {"a": 1}, "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
         ({"question": "", "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
         ({"answer": "!"}, '--prompt "…{column}…" with: answer'),

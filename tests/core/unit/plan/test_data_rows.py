@@ -201,7 +201,7 @@ def test_a_column_that_a_question_may_be_about_is_said_where_the_prompt_leaves_i
         "explanation": "It is the heart, as the pain in the chest shows.",
         "cot_content": "Why? " * 9,
     }
-    path = written(tmp_path, [{"question": question, **told, "answer": f"a{number}"} for number in range(4)])
+    path = written(tmp_path, [{"question": question, **told, "answer": "the heart"}])
     what = "the prompt leaves out {vignette}: if the question is about it, write it with --prompt"
     assert [note.what for note in describe_file(DataFile(str(path))).remarks] == [what] * is_said
     assert not describe_file(DataFile(str(path), "{question}")).remarks
