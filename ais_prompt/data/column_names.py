@@ -116,11 +116,22 @@ QUESTIONS: Final = (
     *("user_input", "user_message"),
     *("user_query", "input", "instruction", "goal", "stem", "statement", "claim", "utterance", "sentence", "review"),
     *("ctx", "text", "content", "hypothesis", "q", "user", "task", "tweet", "comment", "headline", "inputs"),
-    *("original_text", "message", "body", "start_phrase", "question_content", "comment_text", "review_body", "utt"),
+    *(
+        "original_text",
+        "message",
+        "body",
+        "startphrase",
+        "start_phrase",
+        "question_content",
+        "comment_text",
+        "review_body",
+        "utt",
+    ),
     *_all("question"),
 )
 ANSWERS: Final = (
-    *("answer", "gold", "final_decision", "target", "expected", "reference", "label_text", "label_desc", "label_des"),
+    *("gold_label", "answer", "gold", "final_decision", "stance", "target", "expected", "reference", "label_text"),
+    *("label_desc", "label_des", "best_answer", "exact_answer"),
     *("label_name", "category_name", "label", "ground_truth", "final_answer", "answer_number", "solution", "ideal"),
     *("output", "ans", "golden", "answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer"),
     *("expected_output", "desired_output", "answer_key", "answerkey", "answer_idx", "answer_index", "answer_id"),
@@ -132,7 +143,7 @@ ANSWERS: Final = (
         "correct_option_index",
         "correct_answer_index",
     ),
-    *("correct_answer_idx", "correct_answer_id", "correct_answers", "correct", "gold_label", "gold_index", "gold_idx"),
+    *("correct_answer_idx", "correct_answer_id", "correct_answers", "correct", "gold_index", "gold_idx"),
     *(
         "correct_answer_num",
         "gt_answer",
@@ -143,7 +154,7 @@ ANSWERS: Final = (
         "targets",
         "references",
     ),
-    *("expected_response", "reference_response", "ideal_response", "ideal_answer", "exact_answer", "answer_text"),
+    *("expected_response", "reference_response", "ideal_response", "ideal_answer", "answer_text"),
     *(
         "answer_value",
         "response",
@@ -156,8 +167,17 @@ ANSWERS: Final = (
         "a",
         "best_answer",
     ),
-    *("value", "__expected", "golden_answers", "possible_answers", "mc_answer", "assistant", "outputs", "stance"),
-    *("polarity", "is_duplicate", "rating", "stars", "sql"),
+    *(
+        "value",
+        "__expected",
+        "golden_answers",
+        "possible_answers",
+        "mc_answer",
+        "assistant",
+        "outputs",
+        "answer_entity",
+    ),
+    *("polarity", "is_duplicate", "rating", "stars", "sql", "query"),
     *_all("answer"),
 )
 CONTEXTS: Final = (
@@ -165,9 +185,18 @@ CONTEXTS: Final = (
     *("contexts", "retrieved_contexts", "reference_contexts", "dialogue", "dialog", "theory", "premise"),
     *("narrative", "patient_note", "puzzle", "flores_passage", "rule_content", "body", "sentence", "input"),
     *("knowledge", "context_text", "source_text", "abstract", "transcript", "report", "email", "text", "content"),
+    *("scenario", "chunk_text", "chunk", "schema", "prompt"),
     *_all("context"),
 )
-INSTRUCTIONS: Final = ("system_prompt", "system_message", "system_instruction", "system", "instruction", "指令")
+INSTRUCTIONS: Final = (
+    "system_prompt",
+    "system_message",
+    "system_instruction",
+    "system",
+    "instruction",
+    "instructions",
+    "指令",
+)
 """What is said above all else."""
 BESIDE: Final = ("pre_text", "table", "table_text", "post_text")
 """Columns that the question is about beside its context, in this order."""
@@ -189,10 +218,13 @@ PAIRS: Final = (
     ("question1", "question2"),
     ("text1", "text2"),
     ("text_a", "text_b"),
+    ("sent1", "sent2"),
     ("subject", "body"),
     ("subject", "description"),
     ("title", "description"),
     ("前提", "假设"),
+    ("premisa", "hipótesis"),
+    ("premisa", "hipotesis"),
 )
 NO_CONTENT: Final = (
     *("id", "index", "idx", "no", "", "category", "source", "level", "type", "subject", "topic", "difficulty", "split"),
@@ -204,7 +236,18 @@ NO_CONTENT: Final = (
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
     *("choice", "mc1_targets", "target_scores", "multiple_choice_targets", "option_list", "choice_list"),
-    *("possible_answers", "answers", "选项", "选项列表", "候选", "备选", "選項", "選択肢", "보기", "선택지"),
+    *(
+        "answer_candidates",
+        "possible_answers",
+        "answers",
+        "选项列表",
+        "opciones",
+        "alternativas",
+        "secenekler",
+        "seçenekler",
+        "jawaban",
+    ),
+    *_all("option"),
 )
 OPTION_WORDS: Final = frozenset(
     (
@@ -220,6 +263,7 @@ WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错�
 OF_WRONG: Final = late(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
 INSIDE: Final = (
     *("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc"),
-    *("reward_model", "expected", "expectations", "expected_output", "reference_outputs"),
+    *("reward_model", "expected", "expectations", "expected_output", "reference_outputs", "output", "body", "request"),
+    *("题目", "问题"),
 )
 """Columns whose objects hold the columns, in datasets of tests and traces."""

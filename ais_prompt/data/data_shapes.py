@@ -132,8 +132,13 @@ def _is_chat(name: str, value: Any) -> bool:
 
 def _inside(look: Look) -> Found | None:
     objects = [name for name in look.names if look.holds(name, lambda value: isinstance(parsed(value), Mapping))]
-    answers = ("outputs", "reward_model", "expected", "expectations", "expected_output", "reference_outputs")
-    holds: Mapping[str, Sequence[str]] = {**dict.fromkeys(answers, ANSWERS), "question": (*QUESTIONS, *OPTION_LISTS)}
+    answers = ("output", "expected", "expectations", "expected_output", "reference_outputs")
+    holds: Mapping[str, Sequence[str]] = {
+        **dict.fromkeys(("outputs", "reward_model"), ANSWERS),
+        **dict.fromkeys(answers, tuple(name for name in ANSWERS if name != "label" and OF_ANSWERS.search(name))),
+        **dict.fromkeys(("question", "题目", "问题"), (*QUESTIONS, *OPTION_LISTS)),
+        **dict.fromkeys(("body", "request"), ("messages",)),
+    }
 
     def is_opened(name: str) -> bool:
         keys = _keys(look, name)
@@ -167,7 +172,9 @@ def _chat(look: Look) -> Found | None:
 def _listed(look: Look) -> Found | None:
     for name in look.all(OPTION_LISTS):
         found = _with_gold(look, replace(look.shape, options=name)) if name != look.answer else None
-        if found and (name not in ANSWERS or "answer" in found):  # a list of answers alone is no list of options
+        # A list of answers alone is no list of options.
+        of_answers = plain_name(found.get("answer", "")) in ANSWERS if found else False
+        if found and (plain_name(name) not in ANSWERS or of_answers or found.get("gold", "text") != "text"):
             return found
     return None
 
@@ -181,35 +188,31 @@ def _marked(look: Look) -> Found | None:
 
 
 def _lettered(look: Look) -> Found | None:
-    return _family(look, _LETTERED, "abcdefghij")
+    alphabets = ("abcdefghij", "абвгде", "أبجده", "甲乙丙丁戊")
+    return next(filter(None, (_family(look, marks) for marks in alphabets)), None)
 
 
 def _numbered(look: Look) -> Found | None:
-    return (
-        _family(look, _NUMBERED, "0123456789")
-        or _family(look, _NUMBERED, "123456789")
-        or _family(look, _HAN, "一二三四五六七八九")
-    )
+    numbers = ("0123456789", "123456789", "一二三四五六七八九")
+    return next(filter(None, (_family(look, marks) for marks in numbers)), None)
 
 
-_LETTERED: Final = (late(r"(?P<word>.*?)_?(?P<mark>[a-j])"), late(r"(?P<mark>[a-j])_?(?P<word>.+)"))
-_NUMBERED: Final = (late(r"(?P<word>.*?)_?(?P<mark>\d)"),)
-_HAN: Final = (late(r"(?P<word>.*?)(?P<mark>[一二三四五六七八九])"),)
 _NO_OPTIONS: Final = late(
     r".*(?:hint|step|sentence|sent|turn|context|passage|doc|evidence|paragraph|tag|note|question|q)"
 )
 
 
-def _family(look: Look, forms: Sequence[re.Pattern[str]], marks: str) -> Found | None:
+def _family(look: Look, marks: str) -> Found | None:
     """Return options whose columns differ in one letter or number, in order from the first.
 
     Columns of another word than those of options need an answer that names one of them.
     """
     families: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in look.names:
-        for form in forms:
-            if match := form.fullmatch(plain_name(name)):
-                families[match["word"].rstrip("_")].setdefault(match["mark"], name)
+        plain = plain_name(name)
+        for mark, word in ((plain[-1:], plain[:-1]), (plain[:1], plain[1:])):
+            if mark and mark in marks:
+                families[word.strip("_")].setdefault(mark, name)
     for word, members in sorted(families.items(), key=lambda family: family[0] not in OPTION_WORDS):
         columns = tuple(
             members[mark]
@@ -222,7 +225,9 @@ def _family(look: Look, forms: Sequence[re.Pattern[str]], marks: str) -> Found |
         ):
             continue
         found = _with_gold(look, replace(look.shape, options=columns), counted_from=int(marks[0] == "1"))
-        if found and ("answer" in found or (known and word not in ANSWER_WORDS)):
+        # Numbered answers may all be right, unless a column says which of them is.
+        others = any(name not in columns for name in look.all(ANSWERS))
+        if found and ("answer" in found or (known and (others or word not in ANSWER_WORDS))):
             return found
     return None
 
@@ -240,6 +245,8 @@ def _right_and_wrong(look: Look) -> Found | None:
     wrong: str | tuple[str, ...] | None = look.first(WRONG_LIST)
     if wrong is None:
         wrong = tuple(name for name in look.names if OF_WRONG.fullmatch(plain_name(name)) and name != right)
+    if not any(look.holds(name, is_text) for name in look.names if name not in (right, wrong) and name not in wrong):
+        return None  # a text and its correction
     shape = replace(look.shape, options=wrong, right=right)
     fits = bool(wrong) and all(_fits(row, shape) for row in look.rows)
     return {"options": wrong, "right": right} if fits else None
@@ -325,6 +332,8 @@ def _pair(look: Look) -> Found | None:
 
 def _question(look: Look) -> Found | None:
     name = _question_column(look)
+    if name is None and look.shape.options:  # they go on where the context ends
+        name = look.first(CONTEXTS)
     if name is None:
         return None
     lists = [one for one in look.all(PASSAGES) if look.holds(one, lambda value: isinstance(value, list | Mapping))]
@@ -334,13 +343,24 @@ def _question(look: Look) -> Found | None:
         for some in (look.all(INSTRUCTIONS), (*look.all(CONTEXTS), *lists), look.all(BESIDE))
     )
     # A text that holds the question is another form of it, often with the answer.
-    contexts = [one for one in contexts if look.values(one) and not _holds_question(look, one, name)]
+    contexts = [one for one in contexts if _is_content(look, one) and not _holds(look, one, (*above, name))]
     return {"question": tuple(dict.fromkeys((*above, *contexts[:1], *beside, name)))}
 
 
-def _holds_question(look: Look, context: str, question: str) -> bool:
-    said = [(str(row.get(question)).strip(), str(row.get(context))) for row in look.rows]
-    return sum(asked in text for asked, text in said) > ENOUGH * len(said)
+_TWO_WORDS: Final = late(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")
+
+
+def _is_content(look: Look, name: str) -> bool:
+    """Return whether a column holds texts, and no numbers of passages alone."""
+    return look.holds(
+        name, lambda value: isinstance(value, str) or re.search(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}", str(value)) is not None
+    )
+
+
+def _holds(look: Look, context: str, others: Sequence[str]) -> bool:
+    """Return whether the texts of a column hold those of any of the others."""
+    rows = [(str(row.get(context)), [str(row.get(other) or "").strip() for other in others]) for row in look.rows]
+    return sum(any(said and said in text for said in some) for text, some in rows) > ENOUGH * len(rows)
 
 
 def _question_column(look: Look) -> str | None:

@@ -131,7 +131,8 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         else:
             texts = [text_of(name, row.get(name)).strip() for name in self.options]
         if self.right is None:
-            return without_labels([Option("", text) for text in texts])
+            labels = [name if len(name) == 1 and not name.isascii() else "" for name in self.options]
+            return without_labels([Option(*one) for one in zip(labels, texts, strict=True)])
         every = [
             Option("", text_of(self.right, row.get(self.right)).strip(), True),
             *(Option("", text, False) for text in texts),
@@ -160,7 +161,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
     def _gold(self, row: Mapping[str, Any]) -> Any:
         gold = None if self.answer is None else value_at(row, self.answer)
-        return "" if self.unknown and str(gold) in self.unknown else gold
+        return None if self.unknown and str(gold) in self.unknown else gold
 
 
 def parse_shape(values: Any) -> RowShape:

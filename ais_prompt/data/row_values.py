@@ -22,7 +22,7 @@ _TEXTS: Final = (
     *("document", "body", "sentences", "snippet"),
 )
 """Keys of the text of a passage, the likeliest first."""
-PASSAGES: Final = ("contexts", "documents", "passages", "paragraphs", "docs", "ctxs")
+PASSAGES: Final = ("contexts", "snippets", "documents", "passages", "paragraphs", "docs", "ctxs")
 """Names of lists of passages, in small letters."""
 
 
@@ -177,6 +177,9 @@ ROLES: Final[Mapping[str, str]] = {
     "chatbot": "assistant",
     "ai": "assistant",
     "answer": "assistant",
+    "系统": "system",
+    "用户": "user",
+    "助手": "assistant",
 }
 """Role of a turn, as datasets write it → role of the API."""
 ROLE_KEYS: Final = ("role", "from", "speaker", "type", "角色")

@@ -152,7 +152,10 @@ def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(t
 def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, [{"Body": "Ann has 3.", "Question": "How many?", "Answer": 3.0}])
     assert prompt_text(planned(path), 0) == "Ann has 3.\n\nHow many?"
-    nested = written(tmp_path, [{"document": {"id": 1}, "question": {"text": "Why?"}, "answers": [{"text": "So."}]}])
+    nested = written(
+        tmp_path,
+        [{"document": {"html": "<p>It is so.</p>"}, "question": {"text": "Why?"}, "answers": [{"text": "So."}]}],
+    )
     with pytest.raises(DataError, match=r"'document' holds .*, which no prompt can write"):
         planned(nested)
     assert prompt_text(planned(nested, prompt="Q: {text}"), 0) == "Q: Why?"
