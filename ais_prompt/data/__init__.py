@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     )
     from ais_prompt.data.data_shapes import SHAPES, Shape, find_shape
     from ais_prompt.data.file_kinds import guess_encoding
-    from ais_prompt.data.formats import guessed_csv_form, missing_file, read_file, reading, row_place, split_name
+    from ais_prompt.data.formats import (
+        guessed_csv_form,
+        label_names,
+        missing_file,
+        read_file,
+        reading,
+        row_place,
+        split_name,
+    )
     from ais_prompt.data.given_rows import hold_rows, write_rows
     from ais_prompt.data.hugging_face import HuggingFaceDataset, to_table
     from ais_prompt.data.local import LocalDataset
@@ -50,7 +58,7 @@ if TYPE_CHECKING:
         own_rows,
     )
     from ais_prompt.data.row_options import LETTERS, GoldOfOptions, Option, option_columns, right_places, shuffled
-    from ais_prompt.data.row_shape import RowShape, flat, parse_shape
+    from ais_prompt.data.row_shape import RowShape, flat, named_numbers, parse_shape
     from ais_prompt.data.table import Row, RowIds, Table, join_tables
 else:
     __getattr__, __dir__ = offered(__name__, "readers", "retrievers", "encoders")

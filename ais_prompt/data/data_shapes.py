@@ -140,8 +140,12 @@ def _inside(look: Look) -> Found | None:
         **dict.fromkeys(("body", "request"), ("messages",)),
     }
 
+    asked = {*(look.asked or ()), look.answer} - set(look.names)
+
     def is_opened(name: str) -> bool:
         keys = _keys(look, name)
+        if any(key in asked for value in look.values(name) for key in parsed(value)):
+            return True
         if plain_name(name) in INSIDE:
             return bool(keys & set(holds.get(plain_name(name), keys)))
         return bool(keys & {"question", "query", "问题"}) and bool(keys & {"answer", "答案"})

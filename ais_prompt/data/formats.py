@@ -374,3 +374,25 @@ def _read_parquet(path: Path) -> StoredBatches:
         fix = "check how it was made, or copy it again"
         raise DataError(f"the file is not Parquet: {cause}", where=str(path), fix=fix) from None
     return stored
+
+
+def label_names(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return column → names of its numbers, from 0, as `datasets` writes them into Parquet (``ClassLabel``).
+
+    Args:
+        path: a file, or a folder, of which the first Parquet file counts. Others have no such names.
+    """
+    file = next(iter(sorted(path.glob("*.parquet"))), path) if path.is_dir() else path
+    if file.suffix != ".parquet":
+        return {}
+    import pyarrow.parquet as pq
+
+    written = (pq.read_schema(file).metadata or {}).get(b"huggingface", b"{}")
+    with suppress(ValueError):
+        features = decode(written.decode()).get("info", {}).get("features", {})
+        return {
+            name: tuple(feature["names"])
+            for name, feature in features.items()
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and feature.get("names")
+        }
+    return {}

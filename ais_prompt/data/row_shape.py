@@ -42,6 +42,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
     Attributes:
         inside: columns of objects, whose keys become columns.
+        names: column of numbers → the name of each, from 0; other numbers become null.
         texts: columns that become texts: nothing for null, ``true`` and ``false`` as in JSON, a line for each entry of
             a list; passages of retrieval, which are objects, become paragraphs below their titles.
         question: columns that become one text, ``question``, with a blank line between them; empty ones are left out.
@@ -61,6 +62,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     """
 
     inside: tuple[str, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = {}
     texts: tuple[str, ...] = ()
     question: tuple[str, ...] = ()
     options: str | tuple[str, ...] = ()
@@ -85,7 +87,7 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         Raises:
             DataError: a value is of another shape; it names the column.
         """
-        made = flat(row, self.inside)
+        made = named_numbers(flat(row, self.inside), self.names)
         for name in self.texts:
             made[name] = text_of(name, made.get(name))
         if self.options:
@@ -203,6 +205,16 @@ def flat(row: Mapping[str, Any], inside: Sequence[str]) -> dict[str, Any]:
             what = f"{name!r} is no object but {value!r:.60}"
             raise DataError(what, fix="write an object with the same keys in each row")
         made = {**{key: one for key, one in value.items() if key not in made}, **made}
+    return made
+
+
+def named_numbers(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return a row with names in place of numbers; null for a number without one."""
+    made = dict(row)
+    for column, labels in names.items():
+        number = row.get(column)
+        if isinstance(number, int) and not isinstance(number, bool):
+            made[column] = labels[number] if 0 <= number < len(labels) else None
     return made
 
 

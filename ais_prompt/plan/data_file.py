@@ -29,6 +29,8 @@ from ais_prompt.data import (
     find_shape,
     flat,
     guessed_csv_form,
+    label_names,
+    named_numbers,
     plain_name,
     row_place,
 )
@@ -38,6 +40,7 @@ from ais_prompt.plan.file_columns import (
     columns_of_prompts,
     guessed_columns,
     named_prompts,
+    names_in,
     written_prompts,
 )
 from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
@@ -139,8 +142,9 @@ def describe_file(data: DataFile) -> Description:
     splits = reader.splits()
     test = next((name for name in ("test", "validation", "dev") if name in splits), splits[0])
     table = reader.read(test)
+    names = label_names(path)
     source = {"type": "LocalDataset", "path": data.path, **form}
-    found = describe_rows(table.columns, table, data, source)
+    found = describe_rows(table.columns, table, data, source, names)
     dataset = found.dataset
     if len(splits) > 1 and test != "test":
         dataset["reader_cfg"]["test_split"] = test
@@ -153,7 +157,11 @@ def describe_file(data: DataFile) -> Description:
 
 
 def describe_rows(
-    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], data: DataFile, source: Mapping[str, Any]
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    data: DataFile,
+    source: Mapping[str, Any],
+    names: Mapping[str, tuple[str, ...]] = {},
 ) -> Description:
     """Return the dataset that these rows mean.
 
@@ -162,16 +170,21 @@ def describe_rows(
         rows: the rows.
         data: what is said of them; its path names the dataset.
         source: ``type`` and arguments of the reader.
+        names: column of numbers → the name of each.
 
     Raises:
         ConfigError, DataError: as `describe_file`.
     """
-    looked = list(islice(rows, ROWS_LOOKED_AT))
-    if data.answer is not None and data.answer not in columns:
+    raw = list(islice(rows, ROWS_LOOKED_AT))
+    looked = [named_numbers(row, names) for row in raw] if names else raw
+    known_names = names_in(looked[0]) if looked else columns
+    if data.answer is not None and data.answer not in known_names:
         raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
-    found = _columns(columns, looked, data)
+    found = _columns(looked, data)
     shape = found.shape
-    made = looked if shape == RowShape() else list(shape.rows(looked, data.path))
+    if names := {name: labels for name, labels in names.items() if name in (found.source, found.answer)}:
+        shape = replace(shape, names=names)
+    made = looked if shape == RowShape() else list(shape.rows(raw, data.path))
     answer = found.answer if found.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]
     known = Golds(
@@ -235,7 +248,7 @@ def _refuse_letters_alone(asked: Sequence[Sequence[str]], golds: Golds, columns:
         raise ConfigError(what, where="--data", fix=fix)
 
 
-def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> FileColumns:
+def _columns(rows: Sequence[Mapping[str, Any]], data: DataFile) -> FileColumns:
     """Return what the columns of a file mean.
 
     Raises:
@@ -245,7 +258,8 @@ def _columns(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: Da
         shape, _ = find_shape(rows, answer=data.answer)
         return guessed_columns(shape, rows, data.path)
     inside = find_shape(rows)[0].inside
-    written = written_prompts(data.texts, data.path, list(flat(rows[0], inside)) if inside else columns)
+    known = [*flat(rows[0], inside), *names_in(rows[0])]
+    written = written_prompts(data.texts, data.path, list(dict.fromkeys(known)))
     shape, _ = find_shape(rows, answer=data.answer, asked=written.columns)
     return columns_of_prompts(shape, rows, written, data.path)
 

@@ -45,6 +45,12 @@ class FileColumns(Struct, frozen=True):
         return self.answer if is_plain else "shown_answer"
 
 
+def names_in(row: Mapping[str, Any]) -> list[str]:
+    """Return the names that a prompt may write: the columns of a row, and the keys of the objects in them."""
+    inside = [key for value in row.values() if isinstance(value, Mapping) for key in value]
+    return list(dict.fromkeys([*row, *inside]))
+
+
 def guessed_columns(shape: RowShape, rows: Sequence[Mapping[str, Any]], path: str) -> FileColumns:
     """Return the columns of a dataset whose prompt is made of the question and its options.
 
@@ -181,7 +187,8 @@ def _refuse_mixed(inputs: Sequence[str], rows: Sequence[Mapping[str, Any]], path
 def _no_question(path: str, rows: Sequence[Mapping[str, Any]]) -> ConfigError:
     """Return the error for a file whose question is not known."""
     columns = list(rows[0])
-    fix = f'--prompt "…{mark_of("column")}…" with: {listed(columns)}'
+    known = names_in(rows[0])
+    fix = f'--prompt "…{mark_of("column")}…" with: {listed(known)}'
     named = [name for name in columns if plain_name(name) in QUESTIONS]
     if named:
         value = next((value for row in rows if not is_missing(value := row.get(named[0]))), None)

@@ -76,6 +76,10 @@ def letter(n: int) -> str:
     return "ABCD"[place(n)]
 
 
+def place_zh(n: int) -> int:
+    return names_zh(n).index(zh(n))
+
+
 def letter_zh(n: int) -> str:
     return "ABCD"[names_zh(n).index(zh(n))]
 
@@ -86,6 +90,10 @@ def is_city(n: int) -> str:
 
 def is_letter(n: int) -> str:
     return f"The answer is {letter(n)}."
+
+
+def is_letter_zh(n: int) -> str:
+    return f"答案是{letter_zh(n)}。"
 
 
 def several(n: int) -> str:
@@ -260,6 +268,41 @@ KINDS = [
     FileKind("zh date", lambda n: {"问题": "哪天?", "答案": f"1949年10月{n + 1}日"}, lambda n: f"1949年10月{n + 1}日", lambda n: f"那是1949年10月{n + 1}日。"),
     FileKind("zh chat", lambda n: dict(messages=[dict(role="user", content=asked_zh(n)), dict(role="assistant", content=zh(n))]), zh, lambda n: f"是{zh(n)}。"),
     FileKind("zh alpaca", lambda n: {"指令": "首都?", "输入": LANDS[n], "输出": zh(n)}, zh, lambda n: f"是{zh(n)}。"),
+    # --- names of columns in other words and languages ---
+    FileKind("camel case", lambda n: dict(id=n, userQuestion=asked(n), expectedAnswer=city(n), note="x"), city, is_city),
+    FileKind("names with remarks", lambda n: {"No.": n, "Question:": asked(n), "Correct answer(s)": city(n), "Owner - team": "me"}, city, is_city),
+    FileKind("german", lambda n: dict(Nr=n, Frage=asked(n), Antwort=city(n), Kategorie="x"), city, is_city),
+    FileKind("german, options", lambda n: {"Frage": asked(n), **{f"Antwort {k}": t for k, t in lettered(n).items()}, "Richtige Antwort": letter(n)}, letter, is_letter),
+    FileKind("spanish", lambda n: {"Pregunta": asked(n), **{f"Opción {k}": t for k, t in lettered(n).items()}, "Respuesta correcta": letter(n)}, letter, is_letter),
+    FileKind("russian letters", lambda n: {"Вопрос": asked(n), **dict(zip("АБВГ", names(n), strict=True)), "Ответ": "АБВГ"[place(n)]}, letter, is_letter),
+    FileKind("japanese", lambda n: {"番号": n, "質問": asked_zh(n), **{f"選択肢{k}": t for k, t in enumerate(names_zh(n), 1)}, "正解": place_zh(n) + 1}, letter_zh, is_letter_zh),
+    FileKind("letters before the word", lambda n: {"题干": asked_zh(n), **{f"{k}选项": t for k, t in zip("ABCD", names_zh(n), strict=True)}, "正确答案": letter_zh(n)}, letter_zh, is_letter_zh),
+    FileKind("chinese numerals", lambda n: {"题目": asked_zh(n), **{f"选项{k}": t for k, t in zip("一二三四", names_zh(n), strict=True)}, "答案": letter_zh(n)}, letter_zh, is_letter_zh),
+    FileKind("numbered by any word", lambda n: {"Question": asked(n), **{f"Possibility {k}": t for k, t in enumerate(names(n), 1)}, "Correct Option": f"Option {place(n) + 1}"}, letter, is_letter),
+    FileKind("kahoot", lambda n: {"Question - max 120 characters": asked(n), **{f"Answer {k} - max 75 characters": t for k, t in enumerate(names(n), 1)}, "Time limit (sec)": 20, "Correct answer(s)": place(n) + 1}, letter, is_letter),
+    FileKind("optional answers", lambda n: {"Question Text": asked(n), "Answer 1": names(n)[0], "Answer 2": names(n)[1], "Answer 3 (Optional)": names(n)[2], "Answer 4 (Optional)": names(n)[3], "Correct Answer(s)": str(place(n) + 1)}, letter, is_letter),
+    FileKind("labels in the cells", lambda n: dict(question=asked(n), **{k: f"{k}) {t}" for k, t in lettered(n).items()}, answer=letter(n)), letter, is_letter),
+    FileKind("option_2", lambda n: dict(question=asked(n), **{f"option{k}": t for k, t in enumerate(names(n), 1)}, target=f"option{place(n) + 1}"), letter, is_letter),
+    FileKind("number with a long name", lambda n: dict(question=asked(n), answers=names(n), correct_answer_id=place(n)), letter, is_letter),
+    # --- options in one cell, golds in other spellings ---
+    FileKind("options without blanks", lambda n: {"问题": asked_zh(n), "选项": "".join(f"{k}.{t}" for k, t in zip("ABCD", names_zh(n), strict=True)), "答案": letter_zh(n)}, letter_zh, is_letter_zh),
+    FileKind("options with commas", lambda n: dict(Question=asked(n), Options=", ".join(names(n)), Answer=city(n)), letter, is_letter),
+    FileKind("options by blanks", lambda n: dict(question=asked(n), options="\n".join(f"{k} {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
+    FileKind("several letters with other signs", lambda n: {"题干": asked_zh(n), **dict(zip("ABCD", names_zh(n), strict=True)), "答案": "；".join(several(n))}, several, lambda n: f"The correct options are {', '.join(several(n))}."),
+    FileKind("several numbers", lambda n: dict(question=asked(n), **{f"option{k}": t for k, t in enumerate(names(n), 1)}, correct=",".join(str(ord(mark) - 64) for mark in several(n))), several, lambda n: f"The correct options are {', '.join(several(n))}."),
+    FileKind("wide letters", lambda n: {"题目": asked_zh(n), **dict(zip("ABCD", names_zh(n), strict=True)), "答案": chr(ord(letter_zh(n)) + 0xFEE0)}, letter_zh, is_letter_zh),
+    # --- objects and arrays ---
+    FileKind("options in an object", lambda n: dict(vars=dict(question=asked(n), **lettered(n), answer=letter(n))), letter, is_letter),
+    FileKind("lm-eval doc", lambda n: dict(doc_id=n, doc=dict(question=asked(n), choices=names(n), answer=place(n)), target=str(place(n))), letter, is_letter),
+    FileKind("finqa, its own file", lambda n: dict(filename="A/1.pdf", pre_text=["Before."], table=[["", "2019"], ["sold", "5"]], post_text=["After."], qa=dict(question=asked(n), answer=city(n))), city, is_city),
+    FileKind("mlflow", lambda n: dict(inputs=dict(question=asked(n)), expectations=dict(expected_response=city(n))), city, is_city),
+    FileKind("mmlu, arrays of pandas", lambda n: dict(question=asked(n), subject="x", choices="[" + " ".join(map(repr, names(n))) + "]", answer=str(place(n))), letter, is_letter),
+    FileKind("arc, arrays of pandas", lambda n: dict(question=asked(n), choices=f"{{'text': array({names(n)}, dtype=object), 'label': array(['A', 'B', 'C', 'D'], dtype=object)}}", answerKey=letter(n)), letter, is_letter),
+    FileKind("squad, arrays of pandas", lambda n: dict(context="A text.", question=asked(n), answers=f"{{'text': array(['{city(n)}'], dtype=object), 'answer_start': array([177], dtype=int32)}}"), city, is_city),
+    # --- chats ---
+    FileKind("gemini", lambda n: dict(systemInstruction="Be brief.", contents=[dict(role="user", parts=[dict(text=asked(n))]), dict(role="model", parts=[dict(text=city(n))])]), city, is_city),
+    FileKind("texts in parts", lambda n: dict(messages=[dict(role="user", content=[dict(type="text", text=asked(n))]), dict(role="assistant", content=[dict(type="text", text=city(n))])]), city, is_city),
+    FileKind("batch request", lambda n: dict(custom_id=str(n), body=dict(model="m", messages=[dict(role="user", content=asked(n))]), expected=city(n)), city, is_city),
 ]  # fmt: skip
 """In `sciq` and others the options are shuffled, so the test asks for the letter."""
 

@@ -93,7 +93,7 @@ def test_a_column_that_is_not_there_is_an_error_with_the_columns(said: dict[str,
     ("row", "fix"),
     [
         ({"Spam": "Wie", "Ham": "!", "Eggs": "x"}, '--prompt "…{column}…" with: Spam, Ham, Eggs'),
-        ({"question": {"a": 1}, "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
+        ({"question": {"a": 1}, "answer": "!"}, '--prompt "…{column}…" with: question, answer, a'),
         ({"question": "", "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
         ({"answer": "!"}, '--prompt "…{column}…" with: answer'),
         (

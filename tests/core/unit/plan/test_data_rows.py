@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ais_prompt.config import Options
@@ -23,7 +25,7 @@ from ais_prompt.plan import (
     read_spec,
 )
 from ais_prompt.verbs import load_config
-from tests.core.unit.plan.data_rows import KINDS, FileKind, raw_text
+from tests.core.unit.plan.data_rows import CITIES, KINDS, FileKind, raw_text
 
 
 def planned(path: Path, **said: Any) -> PlannedDataset:
@@ -74,6 +76,8 @@ def test_a_file_is_scored_right_without_a_word_about_it(kind: FileKind, tmp_path
             assert value(dataset, n, kind.hedge) == 0
         prompt = prompt_text(dataset, n)
         assert not raw_text(prompt), prompt
+        if gold(n) in ("A", "B", "C", "D"):
+            assert all(re.search(rf"(?<![A-Za-z]){mark}\W+\w", prompt) for mark in "AB"), prompt
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
@@ -229,3 +233,71 @@ def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
     path = written(tmp_path, rows)
     [note] = describe_file(DataFile(str(path))).remarks
     assert note.what == f"3 rows without an answer, the first is {path}:1: they get no score"
+
+
+def test_answers_that_are_kept_back_get_no_score(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "sol1": "a towel", "sol2": "water", "label": n % 3 - 1} for n in range(6)]
+    dataset = planned(written(tmp_path, rows))
+    assert [row.gold for row in dataset.data.test] == ["", "A", "B"] * 2
+    kept = planned(written(tmp_path, [{**row, "label": -1} for row in rows]))
+    assert prompt_text(kept, 0) == "0?\nA. a towel\nB. water"
+    words = [
+        {"premise": f"{n}.", "hypothesis": "So.", "gold_label": ("-", "neutral", "entailment")[n % 3]} for n in range(9)
+    ]
+    path = written(tmp_path, words)
+    assert describe_file(DataFile(str(path))).dataset["shape"] == {"answer": "gold_label", "unknown": ("-",)}
+    # Where other answers are signs, these are signs too.
+    signs = written(tmp_path, [{"question": f"Which sign, {n}?", "answer": "+-*"[n % 3]} for n in range(9)])
+    assert "shape" not in describe_file(DataFile(str(signs))).dataset
+
+
+def test_letters_of_options_that_are_nowhere_are_refused(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, [{"question": f"Which city, {n}?", "image": f"{n}.png", "answer": "ABCD"[n % 4]} for n in range(8)]
+    )
+    with pytest.raises(ConfigError, match=r"letters of options, and no column of .* has known options"):
+        planned(path)
+
+
+def test_a_first_line_that_is_a_row_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mmlu.csv"
+    path.write_text("What is the capital of Peru?,Rome,Lima,B\nWhat is the capital of Cuba?,Havana,Oslo,A\n")
+    with pytest.raises(ConfigError, match=r"has no names of columns: its first line is 'What is the capital of Peru"):
+        planned(path)
+
+
+def test_questions_in_the_same_words_with_different_answers_are_said(tmp_path: Path) -> None:
+    rows = [
+        {"Country": country, "Question": "What is its capital?", "Answer": city} for country, city in CITIES.items()
+    ]
+    said = [note.what for note in describe_file(DataFile(str(written(tmp_path, rows)))).remarks]
+    apart = "--prompt with {Country} may tell them apart"
+    assert said == [f"12 rows are asked in the same words and have different answers: {apart}"]
+
+
+def test_what_the_system_says_is_sent_before_a_chat(tmp_path: Path) -> None:
+    chat = [{"from": "human", "value": "Who?"}, {"from": "gpt", "value": "Ann"}]
+    path = written(tmp_path, [{"system": "Be brief.", "conversations": chat}])
+    assert prompt_text(planned(path), 0) == "Be brief.\nWho?"
+
+
+def test_names_of_labels_in_parquet_are_used(tmp_path: Path) -> None:
+    features = {
+        "text": {"dtype": "string", "_type": "Value"},
+        "label": {"names": ["bad", "good"], "_type": "ClassLabel"},
+    }
+    table = pa.table({"text": ["So so."] * 7, "label": [0, 1, 0, 1, 0, 1, -1]})
+    path = tmp_path / "reviews.parquet"
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})}), path)
+    dataset = planned(path)
+    assert prompt_text(dataset, 0) == "So so.\n\nAnswer with one of: bad, good."
+    assert [row.gold for row in dataset.data.test] == ["bad", "good"] * 3 + [None]
+
+
+def test_keys_of_objects_can_be_named(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"id": 1, "translation": {"de": "Hallo", "en": "Hello"}}])
+    dataset = planned(path, prompt="Translate: {de}", answer="en")
+    assert (prompt_text(dataset, 0), dataset.data.test[0].gold) == ("Translate: Hallo", "Hello")
+    with pytest.raises(ConfigError) as error:
+        planned(path)
+    assert error.value.fix == '--prompt "…{column}…" with: id, translation, de, en'
