@@ -148,6 +148,12 @@ def _check_record(record: list[str], header: list[str], where: str) -> None:
         if len(record) < len(header):
             fix = "write a field for each column, if only an empty one; put fields with line breaks in quotes"
         raise DataError(what, where=where, fix=fix)
+    if (
+        sum(map(bool, header)) == 1
+        and sum(bool(cell) and not name for cell, name in zip(record, header, strict=True)) > 1
+    ):
+        what = f"the first line names one of {len(header)} columns: {listed(filter(None, header))}"
+        raise DataError(what, where=where, fix="delete the lines above the names of the columns, such as a title")
     for sign in _DELIMITERS if len(header) == 1 else "":
         if 0 < header[0].count(sign) == record[0].count(sign):
             what = f"the only column is {header[0]!r}, whose parts {sign!r} seems to separate"

@@ -58,7 +58,7 @@ _WORD: Final = late(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,2}|\b[^\W\d_]+
 _SOME_WORDS: Final = 5
 """Words of a column that a question may be about; two Chinese characters count as one."""
 _OF_THE_ANSWER: Final = late(
-    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|解析|分析|思路|解答|答案"
+    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|^exp$|sparql|^gold|解析|分析|思路|解答|答案"
 )
 """In names of columns that no prompt should send: they tell the answer."""
 _IDS: Final = ("id", "index", "idx", "no", "", "uid", "uuid", "qid", "question_id", "task_id", "sample_id")
@@ -449,12 +449,19 @@ def _left_out(rows: Sequence[Mapping[str, Any]], columns: FileColumns) -> list[N
     def is_left_out(name: str) -> bool:
         if plain_name(name) in (*ANSWERS, *NO_CONTENT, *OPTION_LISTS) or _OF_THE_ANSWER.search(plain_name(name)):
             return False
-        values = [(row.get(name), [row.get(sent) for sent in taken if sent]) for row in plain_rows]
-        return sum(_words(value) >= _SOME_WORDS and value not in sent for value, sent in values) * 2 > len(values)
+        values = [(row.get(name), [str(row.get(sent)) for sent in taken if sent]) for row in plain_rows]
+        return sum(
+            _words(value) >= _SOME_WORDS and not _is_form_of(str(value), sent) for value, sent in values
+        ) * 2 > len(values)
 
     names = [name for name in plain_rows[0] if name not in taken and is_left_out(name)]
     what = f"the prompt leaves out {listed(map(mark_of, names))}: if the question is about it, write it with --prompt"
     return [Note(what)] if names else []
+
+
+def _is_form_of(text: str, sent: Iterable[str]) -> bool:
+    """Return whether a text is in one that is sent, or holds one with some words, as a written-out prompt does."""
+    return any(text.strip() in other or (_words(other) >= _SOME_WORDS and other.strip() in text) for other in sent)
 
 
 def _words(value: Any) -> int:

@@ -266,6 +266,7 @@ def test_a_field_as_long_as_a_book(write: Write) -> None:
         ("q,a\n1,2\n1,2,3\n", ":3", "the record has 3 fields, the header 2 columns"),
         ('q,a\n1,2\n"open,3\n4,5\n6,7\n', ":3", "the record is broken"),
         ("q,q\n1,2\n", ":1", "two columns have one name"),
+        ("Set of May,,\nid,q,a\n1,x,y\n", ":2", "the first line names one of 3 columns: Set of May"),
         ("q,a\n", ":1", "a header and no rows: q, a"),
         ("\n\nq,a\n\n", ":3", "a header and no rows: q, a"),
         ("", "", "empty"),

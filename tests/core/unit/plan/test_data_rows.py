@@ -197,6 +197,7 @@ def test_what_a_question_is_about_is_above_it(tmp_path: Path, row: dict[str, Any
         ("d41d8cd98f00b204e9800998ecf8427e", False),
         (45, False),
         ("What is the most likely of all of these diagnoses?", False),
+        ("Question: What is the most likely of all of these diagnoses? Answer:", False),
     ],
 )
 def test_a_column_that_a_question_may_be_about_is_said_where_the_prompt_leaves_it_out(
