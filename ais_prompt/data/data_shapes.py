@@ -284,7 +284,12 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
             if found > share and (found == 1 or plain_name(name) in ANSWERS or name == look.answer):
                 best, share = (name, form), found
     if best is not None and share >= ENOUGH:
-        return {"options": shape.options, "answer": best[0], "gold": best[1], **_unknown(look, best[0])}
+        return {
+            "options": shape.options,
+            "answer": best[0],
+            "gold": best[1],
+            **_unknown(replace(look, shape=shape), best[0]),
+        }
     # Columns A and B may be anything; without a column of answers only their names say that they are options.
     answers = any(_known(look, name) for name in look.all(ANSWERS) if name not in of_options)
     return None if look.answer or answers else {"options": shape.options}
@@ -307,13 +312,18 @@ def _known(look: Look, name: str) -> list[Any]:
 
 
 def _unknown(look: Look, name: str) -> Found:
-    """Return the key for answers that say that there is none: -1 beside numbers, - and ? beside words."""
+    """Return the key for answers that say that there is none: -1 beside numbers, - and ? beside words.
+
+    The others name options, or are few: labels.
+    """
     found = {str(value) for value in look.values(name)} & UNKNOWN
     others = [str(value) for value in _known(look, name)]
-    is_number = [other.lstrip("+").replace(".", "", 1).isdecimal() for other in others]
-    said = [one for one in sorted(found) if (all(is_number) if one == "-1" else not any(is_number))]
-    worded = all(len(other) > 1 or other.isalpha() or other.isdecimal() for other in others)
-    return {"unknown": tuple(said)} if said and worded else {}
+    signs = any(not other.isdecimal() and not re.search(r"[^\W\d]", other) for other in others)  # "+", "-2"
+    if signs or not (look.shape.options or 2 * len(set(others)) <= len(others)):
+        return {}
+    is_number = [other.isdecimal() for other in others]
+    said = tuple(one for one in sorted(found) if (all(is_number) if one == "-1" else not any(is_number)))
+    return {"unknown": said} if said else {}
 
 
 def _fits(row: Mapping[str, Any], shape: RowShape) -> bool:
@@ -356,15 +366,13 @@ _TWO_WORDS: Final = late(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")
 
 def _is_content(look: Look, name: str) -> bool:
     """Return whether a column holds texts, and no numbers of passages alone."""
-    return look.holds(
-        name, lambda value: isinstance(value, str) or re.search(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}", str(value)) is not None
-    )
+    return look.holds(name, lambda value: isinstance(value, str) or bool(_TWO_WORDS.search(str(value))))
 
 
 def _holds(look: Look, context: str, others: Sequence[str]) -> bool:
-    """Return whether the texts of a column hold those of any of the others."""
+    """Return whether the texts of a column hold those of any of the others that are more than a few words."""
     rows = [(str(row.get(context)), [str(row.get(other) or "").strip() for other in others]) for row in look.rows]
-    return sum(any(said and said in text for said in some) for text, some in rows) > ENOUGH * len(rows)
+    return sum(any(len(said) > 15 and said in text for said in some) for text, some in rows) > ENOUGH * len(rows)
 
 
 def _question_column(look: Look) -> str | None:
