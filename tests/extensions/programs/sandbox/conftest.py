@@ -19,7 +19,8 @@ def isolation_or_skip(name: str) -> Isolation:
         pytest.skip(error.what)
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+# The same programs run with Landlock in `make slow`.
+@pytest.fixture(params=["bubblewrap", pytest.param("landlock", marks=pytest.mark.slow)])
 def isolation(request: pytest.FixtureRequest) -> Isolation:
     return isolation_or_skip(request.param)
 
