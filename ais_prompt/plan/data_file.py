@@ -58,7 +58,7 @@ _WORD: Final = late(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,2}|\b[^\W\d_]+
 _SOME_WORDS: Final = 5
 """Words of a column that a question may be about; two Chinese characters count as one."""
 _OF_THE_ANSWER: Final = late(
-    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|^exp$|sparql|^gold|解析|分析|思路|解答|答案"
+    r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|^exp$|sparql|^gold|^tests?(?:_|$)|canonical|equation|解析|分析|思路|解答|答案"
 )
 """In names of columns that no prompt should send: they tell the answer."""
 _IDS: Final = ("id", "index", "idx", "no", "", "uid", "uuid", "qid", "question_id", "task_id", "sample_id")
@@ -432,7 +432,8 @@ def _alike(rows: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]],
         name
         for name in rows[0]
         if name not in (columns.source, columns.answer, *columns.inputs)
-        and plain_name(name) not in _IDS
+        and plain_name(name) not in (*_IDS, *ANSWERS)
+        and not _OF_THE_ANSWER.search(plain_name(name))
         and any(len({repr(rows[number].get(name)) for number in some}) > 1 for some in alike)
     ]
     apart = f": --prompt with {listed(map(mark_of, names))} may tell them apart" if names else ""
