@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import takewhile
+from string import ascii_uppercase
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
+from ais_prompt.errors import AisPromptError, DataError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, make_evaluator
-from ais_prompt.postprocess import last_boxed, same_label, to_decimal
+from ais_prompt.postprocess import last_boxed, option_dataset_postprocess, same_label, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.utils import is_missing, late, parse_text
 
@@ -54,7 +56,10 @@ _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
 _PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
-_LETTER: Final = late(r"\W*([A-J])\W*")
+_LETTERS: Final = ascii_uppercase[:18]
+"""Options of a question; those of BBH go to R."""
+_LAST_RARE: Final = _LETTERS.index("J")
+"""The last letter that a file may have without most of those before it."""
 
 
 class Golds(Struct, frozen=True, dict=True):
@@ -125,12 +130,9 @@ def _scoring(evaluator: str, extract: str | None = None, of_gold: str | None = N
 
 
 def _letter(golds: Golds) -> Scoring | None:
+    if not golds.letters:
+        return _letters_in_question(golds, "first_option_postprocess", most=1)
     letters = golds.letters
-    if not letters:  # the options are part of the question
-        found = {match[1] for texts in golds.texts if len(texts) == 1 and (match := _LETTER.fullmatch(texts[0]))}
-        if len(found) < 2 or any(len(texts) != 1 or not _LETTER.fullmatch(texts[0]) for texts in golds.texts):
-            return None
-        letters = "ABCDEFGHIJ"[: max(4, "ABCDEFGHIJ".index(max(found)) + 1)]
     if any(len(text) > 1 for texts in golds.texts for text in texts):
         return None
     more: dict[str, Any] = {} if letters == "ABCD" else {"extract_options": letters}
@@ -141,8 +143,25 @@ def _letter(golds: Golds) -> Scoring | None:
 
 def _letters(golds: Golds) -> Scoring | None:
     if not golds.letters:
-        return None
+        return _letters_in_question(golds, "multiple_select_postprocess", most=len(_LETTERS))
     return _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
+
+
+def _letters_in_question(golds: Golds, extract: str, most: int) -> Scoring | None:
+    """Return what scores golds of up to ``most`` letters, where the options are part of the question."""
+    read: list[str] = []
+    with suppress(DataError):
+        read = list(takewhile(lambda letters: len(letters) <= most, map(option_dataset_postprocess, golds.values)))
+    found = set("".join(read))
+    if len(read) < len(golds.values) or len(found) < 2 or not found <= set(_LETTERS):
+        return None
+    last = _LETTERS.index(max(found))
+    if last > _LAST_RARE and 2 * len(found) <= last:
+        return None  # M and F, or E, N and C, are labels
+    options = _LETTERS[: max(4, last + 1)]
+    more = {} if options == "ABCD" and most == 1 else {"extract_options": options}
+    of_gold = None if read == list(golds.values) else "option_dataset_postprocess"
+    return _scoring("AccEvaluator", extract, of_gold, **more)
 
 
 def _object(golds: Golds) -> Scoring | None:

@@ -6,7 +6,8 @@ follows a label is the text of the option, whatever it says. A label does not co
 looked through, full-width letters are letters. The words "A" and "I" are no options.
 
 In a pattern LABEL is an option, bare, in brackets, or small where nothing follows it in its line; with several right
-options a list of them. FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
+options a list of them. CAPITAL is one that is not small.
+FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.errors import DataError
+from ais_prompt.postprocess.other_languages import AND, ANSWER, CHOOSE, IS, IS_AFTER, NOT, NOT_AFTER, OR, RIGHT, SIMPLIFIED
 from ais_prompt.postprocess.rule_engine import (
+    REACH,
     AnswerText,
     Candidate,
     Doubts,
@@ -41,10 +46,11 @@ from ais_prompt.utils import late
 _DECORATION: Final = late(r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)")
 _SPACE: Final = late(r"\s{2,}|[^\S\n ]")
 _BOLD: Final = late(r"\*\*([A-Z])\*\*|__([A-Z])__")
-_OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
+_OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of(?!\s+the\s+above))\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
 _DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
+_LETTERS_ALONE: Final = late(r"(?:[\W_]*+[A-Z])++[\W_]*")
 _LATEX: Final = late(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
@@ -115,12 +121,43 @@ def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> Extract
     return source.extraction(found[0].rule, found[0].start, found[-1].end, letters)
 
 
+@POSTPROCESSORS.register_module()
+def option_dataset_postprocess(gold: object) -> str:
+    """Return the letters of the right options, in alphabetical order and each once.
+
+    Args:
+        gold: a text, or a list of texts: letters alone, in brackets, or with the text of the option.
+
+    Raises:
+        DataError: the gold names no option, or is a word in capitals, such as NBA.
+
+    >>> option_dataset_postprocess("(A)")
+    'A'
+    >>> option_dataset_postprocess(["C", "A"])
+    'AC'
+    >>> option_dataset_postprocess("B. Paris")
+    'B'
+    """
+    is_list = isinstance(gold, list | tuple)
+    text = said("\n".join(map(str, gold)) if is_list else str(gold)).text
+    letters = re.findall("[A-Z]", text)
+    different = sorted(set(letters))
+    if not _LETTERS_ALONE.fullmatch(text):
+        found = multiple_select_postprocess(text, ascii_uppercase) if letters else None
+    else:
+        found = "".join(different) if is_list or letters == different else None
+    if not found:
+        raise DataError(f"the gold answer {gold!r:.60} names no option", fix="leave out dataset_postprocessor")
+    return found
+
+
 def _named(
     text: str, options: str, *, cushion: bool = True, several: bool = False
 ) -> tuple[AnswerText, list[Candidate]]:
     """The options that a text names in the strongest way in which it names any, in order."""
     patterns = option_patterns(options, several)
     everything = said(text)
+    everything = AnswerText(everything.text.translate(SIMPLIFIED), everything)
     whole = everything.before_next_question()
     whole = last_version(whole if whole.text.strip() else everything)
     for rule, start, end in reversed(marked_spans(whole.text)):
@@ -145,8 +182,10 @@ def _named(
 def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[Candidate]:
     """The labels that the text asserts; one of several alternatives has no text."""
     repeated = _repeated(text, patterns, options)
-    for rule, pattern in patterns.rules:
+    for rule, pattern, announces in patterns.rules:
         for found in pattern.finditer(text):
+            if announces and not announces.search(text[max(0, found.start() - REACH) : found.start()]):
+                continue
             one = _candidate(rule.rank, rule.name, found)
             denied = any(patterns.doubts.denies_before(text, place) for place in (found.start(), one.start))
             listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
@@ -219,6 +258,8 @@ _GOOD = (
     r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer|one\s+(?:that|which))\b"
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
+_ANNOUNCES = rf"(?<![A-Za-zÀ-ỹ])(?:ال)?(?i:{ANSWER}|{RIGHT}|{CHOOSE})(?:(?!(?i:{NOT}))[^\n.,;!?。、]){{0,48}}\Z"
+_END = rf"(?={_CLOSE}(?:$|[.,;:!?。、।)]|\s?[(–—]|\s-\s|{IS_AFTER}))"
 _IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
 _KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
 
@@ -264,6 +305,13 @@ RULES: Final = (
         Rank.ANNOUNCED,
     ),
     Rule("选", r"选(?!项)(?:择|定|:|的是|了)*(?:选项)?LABEL(?!的人|的同学|还是)", Rank.ANNOUNCED),
+    Rule("answer, in other languages", rf"(?<![A-Za-z])CAPITAL{_END}", Rank.ANNOUNCED, _ANNOUNCES),
+    Rule(
+        "B is correct, in other languages",
+        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:(?:(?:{IS})\s+){{0,2}}(?i:l['’])?(?i:{RIGHT}|{ANSWER})"
+        rf"(?![^\n.,。]{{0,8}}(?:{NOT_AFTER}))|[를을を]\s?(?:선택|고르|골라|选))",
+        Rank.VERDICT,
+    ),
     Rule("B is correct", rf"(?<![A-Za-z])LABEL{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_GOOD})", Rank.VERDICT),
     Rule(
         "B ✓",
@@ -278,7 +326,7 @@ RULES: Final = (
     ),
     Rule(
         "so B",
-        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|leaving|leaves|means|makes|only|arrive\s+at)\b,?\s*(?:with\s+)?"
+        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|by\s+elimination|leaving|leaves|means|makes|only|arrive\s+at)\b,?\s*(?:with\s+)?"
         rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
         Rank.CONCLUDED,
     ),
@@ -289,7 +337,7 @@ RULES: Final = (
     ),
     Rule(
         "B fits",
-        rf"(?<![A-Za-z])LABEL{_CLOSE}\s+(?i:best\b|it\s+is\b(?=\W{{0,3}}$)|(?:\w+ly\s+)?(?:fits|matches|works|remains|satisfies|comes\s+closest|is\s+(?:what|left))\b)",
+        rf"(?<![A-Za-z])LABEL{_CLOSE}\s+(?i:best\b|it\s+is\b(?=\W{{0,3}}$)|is(?=\s?[.!])|(?:\w+ly\s+)?(?:fits|matches|works|remains|satisfies|comes\s+closest|is\s+(?:what|left))\b)",
         Rank.CONCLUDED,
     ),
     Rule(
@@ -298,7 +346,13 @@ RULES: Final = (
         r"|经过?(?:计算|分析|推理|验证)可?[得知][出到]?)(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
         Rank.CONCLUDED,
     ),
-    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*[.。!,]?[ \t]*$", Rank.LINE),
+    Rule(
+        "B ✓",
+        rf"^\W{{0,4}}{_HEAD}LABEL[).:](?![^\n]{{0,80}}[✗✘❌])[^\n✓✔√☑✅]{{1,80}}[✓✔√☑✅]\W{{0,4}}$",
+        Rank.VERDICT,
+    ),
+    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*选?项?[.。!,]?[ \t]*$", Rank.LINE),
+    Rule("B (its text)", rf"\A\W{{0,4}}{_HEAD}LABEL{_CLOSE} \((?!not\b)[^()\n]{{1,80}}\)[.!]?$", Rank.LINE),
     Rule(
         "a label",
         rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]"
@@ -311,6 +365,7 @@ RULES: Final = (
         rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s))LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
         Rank.LABEL,
     ),
+    Rule("label: B. its text", r"\A\W{0,4}[^\W\d_][^\n:.,;!?()]{0,30}:\s{0,2}CAPITAL(?=[.):]\s[^\n:]+\Z)", Rank.LABEL),
     Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
     Rule(
         "B alone",
@@ -320,7 +375,7 @@ RULES: Final = (
     Rule(
         "B at the end",
         r"(?:(?<![A-Za-z])(?i:is|be|to|towards?|by|with|under|in|for|on|only)\s+(?:(?:the\s+)?(?i:options?|choices?|statements?|graph|sentence|number)\s+)?"
-        r"|[→:—]\s?|[,.]\s(?=.{1,3}\Z)|(?:[是选为填即向指有合]|对应)(?:选项)?)LABEL(?=[\s)\]】}'\"”]*(?:$|[。.,;:!?(“–—]|(?i:because|since|as)\b))",
+        r"|[(–—-]\s?(?i:options?|choices?|answers?)\s+|[→:—]\s?|[,.]\s(?=.{1,3}\Z)|(?:[是选为填即向指有合]|对应)(?:选项)?)LABEL(?=[\s)\]】}'\"”]*(?:$|[。.,;:!?(“–—]|(?i:because|since|as)\b))",
         Rank.ALONE,
     ),
 )
@@ -331,7 +386,7 @@ class OptionPatterns(Struct, frozen=True):
     """What finds some options.
 
     Attributes:
-        rules: each with its pattern.
+        rules: each with its pattern, and that of what must come before it.
         in_mark: the option at the beginning of what a box holds.
         further: what makes a label one of several: "A or B", "A、B".
         alternative: what comes before the last of several.
@@ -340,7 +395,7 @@ class OptionPatterns(Struct, frozen=True):
         doubts: what denies an option.
     """
 
-    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    rules: tuple[tuple[Rule, re.Pattern[str], re.Pattern[str] | None], ...]
     in_mark: re.Pattern[str]
     further: re.Pattern[str]
     alternative: re.Pattern[str]
@@ -356,19 +411,19 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     most = len(options) if several else 1
     # "A" and "I" are words before a small letter; a letter may be part of a name: "B超", "A型", "C++", "A = 3".
     is_word = (
-        r"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with)\b)[a-z]"
+        rf"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with|ist|es|est|da)\b|{AND}|{OR})[a-zà-öø-ÿ]"
         r"|I\s+(?!(?:is|because|since)\b)[a-z])"
     )
-    end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
+    end = r"(?![A-Za-z]|['’](?!d[ıiuü]r)[a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
     one = rf"{is_word}[{letters}]{{1,{most}}}{end}"
     # After a letter of a list its end comes, or what is said of all of them: not "D、C不是…", "C, A house".
     closed = r"[\s)\]】}'\"”]*"
     ends = (
-        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both)\b|[A-Z]"
-        r"|[都均全项选正对符两三四五等和与或以及中之还]))"
+        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both|sind|son|sont|sono|são)\b|{AND}|{OR}|[A-Z]"
+        r"|[ぁ-んァ-ヶ가-힣都均全项选正对符两三四五等和与或以及中之还]))"
     )
     between = (
-        rf"(?:{_CLOSE}\s*(?:[,、/&;+|]|\.(?=[A-Z])|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
+        rf"(?:{_CLOSE}\s*(?:[,、/&+|]|;(?![^.\n]{{0,60}}\b(?:wrong|incorrect|false|not)\b)|\.(?=[A-Z])|\band\b|{AND}|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
         r"|[)\]】]\s?[(\[【]|[ \t]*)"
     )
     more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
@@ -386,14 +441,20 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         r"|(?:is|because|since|as|for|here|but|seems|would|then|too|instead|rather|not|which|that|with|in|when|at)\b))"
     )
     label = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more})|{lower})"
-    forms = {"LABEL": label, "FREE": label + after, "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])"}
-    form = re.compile("FREE|LABEL|NEXT")
+    capital = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more}))"
+    forms = {"CAPITAL": capital, "LABEL": label, "FREE": label + after, "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])"}
+    form = re.compile("CAPITAL|FREE|LABEL|NEXT")
     compiled = tuple(
-        (rule, re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE)) for rule in RULES
+        (
+            rule,
+            re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE),
+            re.compile(rule.before) if rule.before else None,
+        )
+        for rule in RULES
     )
-    either = r"(?:\bor\b|或者?选?|还是选?)"
+    either = rf"(?:\bor\b|或者?选?|还是选?|{OR})"
     joint = (
-        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|以?及|就是|[到至]|{either}){{1,3}}"
+        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|{AND}|和|与|以?及|就是|[到至]|{either}){{1,3}}"
         r"\s*(?:and\b|or\b)?\s*"
     )
     in_brackets = rf"[(\[【][{small}][)\]】]"
