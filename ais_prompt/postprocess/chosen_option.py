@@ -6,7 +6,7 @@ follows a label is the text of the option, whatever it says. A label does not co
 looked through, full-width letters are letters. The words "A" and "I" are no options.
 
 In a pattern LABEL is an option, bare, in brackets, or small where nothing follows it in its line; with several right
-options a list of them. CAPITAL is one that is not small.
+options a list of them. CAPITAL is one that is not small, LINES several with their texts, a line each.
 FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
 """
 
@@ -22,7 +22,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.other_languages import AND, ANSWER, CHOOSE, IS, IS_AFTER, NOT, NOT_AFTER, OR, RIGHT, SIMPLIFIED
+from ais_prompt.postprocess.other_languages import (
+    AND,
+    ANSWER,
+    ARTICLE,
+    CHOOSE,
+    IF,
+    IS,
+    IS_AFTER,
+    NOT,
+    NOT_AFTER,
+    OR,
+    RIGHT,
+    SIMPLIFIED,
+)
 from ais_prompt.postprocess.rule_engine import (
     REACH,
     AnswerText,
@@ -51,6 +64,9 @@ _OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of(
 _DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
 _LETTERS_ALONE: Final = late(r"(?:[\W_]*+[A-Z])++[\W_]*")
+_WITH_TEXTS: Final = late(r"[A-Z](?:[).:]\s?|\s\()\w\w")
+_AFTER_SEPARATOR: Final = late(rf"(?:\A|(?:[,;\n]|\band\b|{AND})\W{{0,4}})([A-Z])(?=[).:]|\s\(|\Z)")
+"""A letter of several that are given with their texts: "A) red and C) blue"."""
 _LATEX: Final = late(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
@@ -138,14 +154,13 @@ def option_dataset_postprocess(gold: object) -> str:
     >>> option_dataset_postprocess("B. Paris")
     'B'
     """
-    is_list = isinstance(gold, list | tuple)
-    text = said("\n".join(map(str, gold)) if is_list else str(gold)).text
+    text = said("\n".join(map(str, gold)) if isinstance(gold, list | tuple) else str(gold)).text
     letters = re.findall("[A-Z]", text)
     different = sorted(set(letters))
     if not _LETTERS_ALONE.fullmatch(text):
-        found = multiple_select_postprocess(text, ascii_uppercase) if letters else None
+        found = str(multiple_select_postprocess(text, ascii_uppercase) or "") if letters else ""
     else:
-        found = "".join(different) if is_list or letters == different else None
+        found = "".join(different) if letters == different or not isinstance(gold, str) else ""
     if not found:
         raise DataError(f"the gold answer {gold!r:.60} names no option", fix="leave out dataset_postprocessor")
     return found
@@ -220,6 +235,8 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
 def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> Candidate:
     group = next(group for group in ("option", "bracketed", "small") if found[group])
     letters = found[group]
+    if _WITH_TEXTS.match(letters):
+        letters = "".join(_AFTER_SEPARATOR.findall(letters))
     if group == "small" or len(letters) == 1 or re.search(r"[(\[【][a-z]", letters):
         letters = "".join(re.findall(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", letters)).upper()
     return Candidate(rank, rule, offset + found.start(group), offset + found.end(group), letters)
@@ -248,7 +265,10 @@ _OPEN, _CLOSE = f"[{_OPENING}]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
 _IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n]?[-–—](?=[^\S\n]))\s*:?\s*"
-_HEAD = r"(?:\b(?i:options?|choices?|answers?|statements?|letter)\s+|选项|说法)?"
+_HEAD = (
+    rf"(?:\b(?:(?:{ARTICLE})\s+)?"
+    rf"(?i:options?|choices?|answers?|statements?|letter|(?:{ANSWER})[^\W\dA-Z_]{{0,3}})\s+|选项|说法)?"
+)
 _NOUN = (
     r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then|only|both|probably|likely|most\s+likely)\s+)?"
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
@@ -258,8 +278,9 @@ _GOOD = (
     r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer|one\s+(?:that|which))\b"
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
-_ANNOUNCES = rf"(?<![A-Za-zÀ-ỹ])(?:ال)?(?i:{ANSWER}|{RIGHT}|{CHOOSE})(?:(?!(?i:{NOT}))[^\n.,;!?。、]){{0,48}}\Z"
-_END = rf"(?={_CLOSE}(?:$|[.,;:!?。、।)]|\s?[(–—]|\s-\s|{IS_AFTER}))"
+_CLAUSE = rf"(?:(?!(?i:{NOT}|{IF}))[^\n.,;!?。、]){{0,50}}"
+_ANNOUNCES = rf"(?:\A|[\n.,;!?。、]){_CLAUSE}?(?<![A-Za-zÀ-ỹ])[الה]{{0,2}}(?i:{ANSWER}|{RIGHT}|{CHOOSE}){_CLAUSE}\Z"
+_END = rf"(?={_CLOSE}(?:$|[.,;:!。、।)]|\s?[(–—]|\s-\s|{IS_AFTER}))"
 _IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
 _KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
 
@@ -305,11 +326,16 @@ RULES: Final = (
         Rank.ANNOUNCED,
     ),
     Rule("选", r"选(?!项)(?:择|定|:|的是|了)*(?:选项)?LABEL(?!的人|的同学|还是)", Rank.ANNOUNCED),
+    Rule(
+        "the answers are, in lines",
+        r"(?i:\b(?:correct|right|true|answers?)\b[^.:\n]{0,40}:)\s{0,2}\n\W{0,4}LINES",
+        Rank.ANNOUNCED,
+    ),
     Rule("answer, in other languages", rf"(?<![A-Za-z])CAPITAL{_END}", Rank.ANNOUNCED, _ANNOUNCES),
     Rule(
         "B is correct, in other languages",
-        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:(?:(?:{IS})\s+){{0,2}}(?i:l['’])?(?i:{RIGHT}|{ANSWER})"
-        rf"(?![^\n.,。]{{0,8}}(?:{NOT_AFTER}))|[를을を]\s?(?:선택|고르|골라|选))",
+        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:(?:(?:{IS})\s+(?:(?:{ARTICLE})\s+)?(?:l['’])?)?"
+        rf"(?i:{RIGHT}|{ANSWER})(?![^\n.,。]{{0,8}}(?:{NOT_AFTER}))|[를을を]\s?(?:선택|고르|골라|选))",
         Rank.VERDICT,
     ),
     Rule("B is correct", rf"(?<![A-Za-z])LABEL{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_GOOD})", Rank.VERDICT),
@@ -362,7 +388,8 @@ RULES: Final = (
     ),
     Rule(
         "a label",
-        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s))LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
+        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s)|E\s+a\s)"
+        r"LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
         Rank.LABEL,
     ),
     Rule("label: B. its text", r"\A\W{0,4}[^\W\d_][^\n:.,;!?()]{0,30}:\s{0,2}CAPITAL(?=[.):]\s[^\n:]+\Z)", Rank.LABEL),
@@ -411,7 +438,8 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     most = len(options) if several else 1
     # "A" and "I" are words before a small letter; a letter may be part of a name: "B超", "A型", "C++", "A = 3".
     is_word = (
-        rf"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with|ist|es|est|da)\b|{AND}|{OR})[a-zà-öø-ÿ]"
+        r"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with"
+        rf"|ist|es|est|é|è|da)\b|{AND}|{OR})[a-zà-öø-ÿ]"
         r"|I\s+(?!(?:is|because|since)\b)[a-z])"
     )
     end = r"(?![A-Za-z]|['’](?!d[ıiuü]r)[a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
@@ -419,12 +447,14 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     # After a letter of a list its end comes, or what is said of all of them: not "D、C不是…", "C, A house".
     closed = r"[\s)\]】}'\"”]*"
     ends = (
-        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both|sind|son|sont|sono|são)\b|{AND}|{OR}|[A-Z]"
+        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both|sind|son|sont|sono|são|están|estão)\b|{AND}|{OR}|[A-Z]"
         r"|[ぁ-んァ-ヶ가-힣都均全项选正对符两三四五等和与或以及中之还]))"
     )
+    semicolon = r";(?![^.\n]{0,60}\b(?:wrong|incorrect|false|not)\b)"
+    with_text = rf"(?:[).:]\s?|\s\()[^\n,;.:]{{1,60}}?(?:[,;]|\band\b|{AND})\s*(?:and\s+)?\(?(?=[A-Z](?:[).:]|\s\())"
     between = (
-        rf"(?:{_CLOSE}\s*(?:[,、/&+|]|;(?![^.\n]{{0,60}}\b(?:wrong|incorrect|false|not)\b)|\.(?=[A-Z])|\band\b|{AND}|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
-        r"|[)\]】]\s?[(\[【]|[ \t]*)"
+        rf"(?:{_CLOSE}\s*(?:[,、/&+|]|{semicolon}|\.(?=[A-Z])|\band\b|{AND}|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
+        rf"|[)\]】]\s?[(\[【]|{with_text}|[ \t]*)"
     )
     more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
     bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}])\s?[)\]】]"
@@ -442,8 +472,16 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     )
     label = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more})|{lower})"
     capital = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more}))"
-    forms = {"CAPITAL": capital, "LABEL": label, "FREE": label + after, "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])"}
-    form = re.compile("CAPITAL|FREE|LABEL|NEXT")
+    line = rf"{one}[).:] ?[^\n]{{1,80}}"
+    lines = rf"(?P<option>{line}(?:\n\W{{0,4}}{line}){{1,{most}}})" if several else "(?P<option>(?!))"
+    forms = {
+        "CAPITAL": capital,
+        "LINES": lines,
+        "LABEL": label,
+        "FREE": label + after,
+        "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])",
+    }
+    form = re.compile("CAPITAL|FREE|LABEL|LINES|NEXT")
     compiled = tuple(
         (
             rule,

@@ -17,18 +17,20 @@ ANSWER: Final = (
 """An answer, an option."""
 RIGHT: Final = (
     r"richtig|korrekt|correcte|correct[ao]|corret[ao]|corrett[ao]|juist|riktig|rigtig|rätt|oikea|poprawn|správn|doğru|đúng|benar"
-    r"|sahihi|zuzen|правильн|верн|вірн|σωστ|נכונ|صحيح|صحیح|सही|সঠিক|ถูกต้อง|맞|옳|正し"
+    r"|bonne|sahihi|zuzen|правильн|верн|вірн|σωστ|נכונ|صحيح|صحیح|सही|সঠিক|ถูกต้อง|맞|옳|正し|适切|适当"
 )
 """The beginning of what a right answer is called."""
-CHOOSE: Final = r"wähle|choisis|elijo|escojo|escolho|scelgo|kies|väljer|velger|wybieram|seçiyorum|memilih|chọn|выбираю|обираю|επιλέγω|เลือก"
-"""I choose."""
-IS: Final = (
-    r"es|est|ist|sind|son|sont|é|è|são|sono|är|er|is|to|là|adalah|ni|είναι|היא|הוא|هي|هو|это|है|คือ"
-    r"|la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?"
+CHOOSE: Final = (
+    r"wähle|choisis|elijo|escojo|escolho|scelgo|kies|väljer|velger"
+    r"|wybieram|seçiyorum|memilih|chọn|выбираю|обираю|επιλέγω|เลือก"
 )
-"""Is, and articles."""
+"""I choose."""
+IS: Final = r"es|est|ist|sind|son|sont|están|estão|é|è|são|sono|är|er|is|to|là|adalah|ni|είναι|היא|הוא|هي|هو|это|है|คือ"
+ARTICLE: Final = r"la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?"
+IF: Final = r"\b(?:si|ob|wenn|falls|если)\b"
 IS_AFTER: Final = (
-    r"\s?[번항]?\s?(?:입니다|이다|이에요|예요|임(?![가-힣])|です|である|だ(?![ぁ-ん])|[にと]なります|['’]?[dt][ıiuü]r\b|है|ہے|است|da\b)"
+    r"\s?[번항]?\s?(?:입니다|이다|이에요|예요|임(?![가-힣])|です|である"
+    r"|だ(?![ぁ-ん])|[にと]なります|['’]?[dt][ıiuü]r\b|है|ہے|است|da\b)"
 )
 """Is, after the answer."""
 NOT: Final = (

@@ -4,9 +4,9 @@ A rule finds places where a text may state its answer. The strongest rank that h
 candidates a postprocessor takes the first or the last; one that is taken back ("Wait, ...", "不对") before the next
 one does not count. `last_version` leaves out all that an answer takes back in the open: "Wait, no.", "I misread …".
 
-`Doubts` finds words that deny an answer, suppose it or leave it open, in English, Chinese and `other_languages`. ``ITEM`` in a pattern is
-whatever can be an answer: a letter, a number. Several may share one negation: "A and B are wrong", "排除A、B". The
-patterns are tried right before and right after a candidate.
+`Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese; `other_languages` has
+those of others. ``ITEM`` in a pattern is whatever can be an answer: a letter, a number. Several may share one negation:
+"A and B are wrong", "排除A、B". The patterns are tried right before and right after a candidate.
 
 `said` makes answers easy to read: thoughts cut out, full-width characters made ASCII, each place still known.
 """
@@ -25,7 +25,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.other_languages import IS, MAY, NOT, NOT_AFTER, WRONG_AFTER
+from ais_prompt.postprocess.other_languages import ARTICLE, IS, MAY, NOT, NOT_AFTER, WRONG_AFTER
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
@@ -165,7 +165,7 @@ _CONDITION: Final = 120
 
 _FILLERS = (
     r"(?:[\s(\[{'\"“‘$*【（]|\b(?:be|the|an?|to|equals?|correct|right|options?|choices?|answers?|either|both|it|is|as|for|with|that|"
-    rf"think|believe|say|choose|pick|select|just|simply|necessarily|for\s+sure|{IS})\b|选项|答案){{0,8}}"
+    rf"think|believe|say|choose|pick|select|just|simply|necessarily|for\s+sure|{IS}|{ARTICLE})\b|选项|答案){{0,8}}"
 )
 _NEGATED_BEFORE: Final = (
     rf"(?:{NOT}|\b(?:not|never|neither|nor|cannot|hardly|barely)\b(?!\s+only\b)|n['’]t\b|\b(?:anything|everything|all)\s+but\b|\brul\w+\s+out\b"
