@@ -28,7 +28,7 @@ Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "dat
 Scoring: TypeAlias = dict[str, dict[str, Any]]
 """An ``eval_cfg``."""
 
-MOST_LABELS: Final = 60
+MOST_LABELS: Final = 200
 """Different values of a column of labels."""
 ROWS_PER_LABEL: Final = 3
 """Rows that each label has at least, in the mean."""
@@ -45,6 +45,17 @@ KNOWN_LABELS: Final = (
     frozenset(("对", "错")),
     frozenset(("正确", "错误")),
     frozenset(("正面", "负面", "中性", "积极", "消极")),
+    frozenset(("√", "×")),
+    frozenset(("t", "f")),
+    frozenset(("예", "아니오", "아니요")),
+    frozenset(("참", "거짓")),
+    frozenset(("긍정", "부정", "중립")),
+    frozenset(("はい", "いいえ")),
+    frozenset(("ja", "nein")),
+    frozenset(("oui", "non")),
+    frozenset(("sí", "no")),
+    frozenset(("sim", "não")),
+    frozenset(("да", "нет")),
 )
 """Labels that need no repetition to be recognised."""
 _TRIED: Final = 20

@@ -39,16 +39,21 @@ NOT: Final = (
 )
 """Not, before what it denies."""
 NOT_AFTER: Final = (
-    r"[가-힣]{0,3}\s?(?:아니|아닙|아닌|않)|(?:で|じゃ|と|く)[はも]?\s?(?:な[いくか]|ありませ|言え)"
+    r"[가-힣]{0,3}(?:\s[가-힣]{1,4})?\s?(?:아니|아닙|아닌|않)|(?:な[\u4e00-\u9fff]{1,4})?(?:で|じゃ|と|く)[はも]?\s?(?:な[いくか]|ありませ|言え)"
     r"|(?:\s+\w{1,20})?\s+(?:değil|नहीं|নয়|نیست)"
 )
 """Not, after what it denies."""
+PARTICLES: Final = (
+    r"(?:적(?:인|으로|이)?)?(?:입니다|이다|이에요|예요|이라고|라고|이며|이고|임|인"
+    r"|은|는|이|가|을|를|으로|로|의|에|도|만|과|와)?(?![가-힣])"
+)
+"""What a Korean word ends in."""
 WRONG_AFTER: Final = (
     rf"(?:\s+(?:{IS})\s+|[는은がは]\s?)"
     r"(?:falsch|faux|fausse|fals[ao]|incorrecte|incorrect[ao]|errad[ao]|sbagliat[ao]|yanlış|salah|неверн|неправильн|틀|間違|误)"
 )
 """Is wrong, after what it denies."""
-AND: Final = r"\b(?:und|et|ni|y|e|i|и|та|och|og|en|ve|và|dan|na|και|و|और)\b|와|과|및|と|や"
+AND: Final = r"\b(?:und|noch|et|ni|y|e|i|и|та|och|og|en|ve|và|dan|na|και|و|और)\b|와|과|및|と|や"
 OR: Final = r"\b(?:oder|ou|o|или|або|eller|veya|hoặc|atau|lub|ή|أو|या|یا)\b|หรือ|또는|혹은|이나|나|か|または"
 """What joins several answers."""
 MAY: Final = (
