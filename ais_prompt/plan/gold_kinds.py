@@ -56,11 +56,16 @@ KNOWN_LABELS: Final = (
     frozenset(("sí", "no")),
     frozenset(("sim", "não")),
     frozenset(("да", "нет")),
+    *map(frozenset, ("абвгд", "أبجده", "アイウエオ", "甲乙丙丁戊")),
 )
 """Labels that need no repetition to be recognised."""
 _TRIED: Final = 20
 """Different golds that a scorer is tried on."""
 _LABEL_NAMES: Final = late(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
+_VERDICT: Final = late(
+    r"\s*(yes|no|true|false|正确|错误|对|错|是|否)的?(?:\s*[,.:;!，。：；！—–-].*)?", re.IGNORECASE | re.DOTALL
+)
+"""A truth value, and what it says of it: "No, it is not so."."""
 _CODE: Final = late(r"[-+]?0\d+")
 """Digits that are a code: 00701 is not 701."""
 _THREE_DIGITS: Final = late(r"\d{3}")
@@ -193,13 +198,16 @@ def _parsed_object(value: Any) -> Any:
 
 def labels_of(golds: Golds) -> list[str] | None:
     """Return the labels of a column of few short repeated values, each as it is written first; None for others."""
-    texts = golds.texts
-    if not texts or any(len(one) != 1 for one in texts):
+    if not golds.texts or any(len(one) != 1 for one in golds.texts):
         return None
+    texts = [text for [text] in golds.texts]
+    explained = [verdict[1] for text in texts if (verdict := _VERDICT.fullmatch(text))]
+    if len(explained) == len(texts):
+        texts = explained
     spelled: dict[str, str] = {}
-    for [text] in texts:
+    for text in texts:
         spelled.setdefault(same_label(text), text.strip())
-    counts = Counter(same_label(text) for [text] in texts)
+    counts = Counter(map(same_label, texts))
     if len(counts) < 2 or len(counts) > MOST_LABELS or any(len(one) > LONGEST_LABEL or "\n" in one for one in counts):
         return None
     repeated = len(texts) >= ROWS_PER_LABEL * len(counts)
@@ -208,13 +216,17 @@ def labels_of(golds: Golds) -> list[str] | None:
         return None
     if not repeated and not any(counts.keys() <= known for known in KNOWN_LABELS):
         return None
+    if numbers:
+        return sorted(spelled.values(), key=lambda label: to_decimal(label) or 0)
     return sorted(spelled.values(), key=lambda label: (not label.isascii(), label.casefold()))
 
 
 def _label(golds: Golds) -> Scoring | None:
     if (labels := labels_of(golds)) is None:
         return None
-    return _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
+    scoring = _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
+    are_labels = {same_label(text) for [text] in golds.texts} <= set(map(same_label, labels))
+    return scoring if are_labels else {**scoring, "dataset_postprocessor": scoring["pred_postprocessor"]}
 
 
 def _number(golds: Golds) -> Scoring | None:
@@ -331,7 +343,7 @@ def fits(scoring: Scoring, golds: Golds, sentence: str) -> bool:
     try:
         for place, gold in enumerate(tried):
             right = of_gold(gold)
-            other = next((one for one in tried[place + 1 :] + tried[:place] if _differ(one, gold)), None)
+            other = next((one for one in tried[place + 1 :] + tried[:place] if _differ(of_gold(one), right)), None)
             text = _shown(right)
             wanted = [
                 (text, 1.0),

@@ -64,6 +64,8 @@ _OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of(
 _DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
 _LETTERS_ALONE: Final = late(r"(?:[\W_]*+[A-Z])++[\W_]*")
+_CODE: Final = late(r"[A-Z](?:-?\d|-\w)")
+"""A letter of a name: AB-100, B12, A-level."""
 _WITH_TEXTS: Final = late(r"[A-Z](?:[).:]\s?|\s\()\w\w")
 _AFTER_SEPARATOR: Final = late(rf"(?:\A|(?:[,;\n]|\band\b|{AND})\W{{0,4}})([A-Z])(?=[).:]|\s\(|\Z)")
 """A letter of several that are given with their texts: "A) red and C) blue"."""
@@ -158,7 +160,8 @@ def option_dataset_postprocess(gold: object) -> str:
     letters = re.findall("[A-Z]", text)
     different = sorted(set(letters))
     if not _LETTERS_ALONE.fullmatch(text):
-        found = str(multiple_select_postprocess(text, ascii_uppercase) or "") if letters else ""
+        is_code = not letters or _CODE.search(text)
+        found = "" if is_code else str(multiple_select_postprocess(text, ascii_uppercase) or "")
     else:
         found = "".join(different) if letters == different or not isinstance(gold, str) else ""
     if not found:

@@ -63,7 +63,7 @@ _KEYED: Final = late(
     re.IGNORECASE,
 )
 """A label in JSON, without its quotation marks."""
-_ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
+_ENDS: Final = r"(?=(?:的|です)?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
 _IN_OTHER_WORDS: Final = (
     *({"true": "yes", "false": "no"}, {"t": "true", "f": "false"}, {"t": "yes", "f": "no"}, {"y": "yes", "n": "no"}),
     *({"true": "正确", "false": "错误"}, {"true": "对", "false": "错"}, {"yes": "是", "no": "否"}),
@@ -181,18 +181,19 @@ def _written(name: str, at_end: bool) -> str:
     if _HAN.search(name):
         # One sign is part of many words: only a clause that holds nothing else is a label, but for "是对的".
         return (
-            rf"(?:(?<![\u2e80-\u9fff])|(?<=[是为选])){words}{_ENDS}"
+            rf"(?:(?<![\u2e80-\u9fff])|(?<=[是为选は])){words}{_ENDS}"
             if len(name) == 1
             else words + (_ENDS if at_end else "")
         )
     if name in "√×":  # no part of a calculation
-        return rf"(?<![\w)$])(?<![\w)$]\s){words}(?!\s?[\w($])"
+        return rf"(?<![\w)$])(?<![\d)$]\s)(?<!\b[A-Za-z]\s){words}(?!\s?(?:[\d($]|[A-Za-z]\b))"
     # Signs of scripts without blanks between words are no part of a label in letters: "答案是yes。", "정답은 1입니다.".
     start = r"(?<![^\W\u2e80-\u9fff])(?<!\w['’])" if re.match(r"\w", name) else ""
     end = r"(?![^\W\u2e80-\u9fff가-힣])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
     if _HANGUL.search(name):
         end = f"(?={PARTICLES})"
-    return f"{start}(?:{words}){end}" + (_ENDS if name in _WORD_LIKE else "")
+    is_word = name in _WORD_LIKE or (len(name) == 1 and name.isalpha() and not name.isascii())  # В is "in"
+    return f"{start}(?:{words}){end}" + (_ENDS if is_word else "")
 
 
 def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
