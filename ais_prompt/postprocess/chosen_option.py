@@ -282,8 +282,8 @@ _GOOD = (
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
 _CLAUSE = rf"(?:(?!(?i:{NOT}|{IF}))[^\n.,;!?。、]){{0,50}}"
-_ANNOUNCES = rf"(?:\A|[\n.,;!?。、]){_CLAUSE}?(?<![A-Za-zÀ-ỹ])[الה]{{0,2}}(?i:{ANSWER}|{RIGHT}|{CHOOSE}){_CLAUSE}\Z"
-_END = rf"(?={_CLOSE}(?:$|[.,;:!。、।)]|\s?[(–—]|\s-\s|{IS_AFTER}))"
+_ANNOUNCES = rf"(?:\A|[\n.,;!?。、]){_CLAUSE}?(?<![A-Za-zÀ-ɏ])(?i:{ANSWER}|{RIGHT}|(?:{CHOOSE})\b){_CLAUSE}\Z"
+_END = rf"(?={_CLOSE}(?:$|[.,;:!。、।)]|\s?[:(–—]|\s-\s|{IS_AFTER}))"
 _IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
 _KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
 
@@ -337,7 +337,7 @@ RULES: Final = (
     Rule("answer, in other languages", rf"(?<![A-Za-z])CAPITAL{_END}", Rank.ANNOUNCED, _ANNOUNCES),
     Rule(
         "B is correct, in other languages",
-        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:(?:(?:{IS})\s+(?:(?:{ARTICLE})\s+)?(?:l['’])?)?"
+        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:最も|가장\s)?(?:(?:(?:{IS})\s+(?:(?:{ARTICLE})\s+)?(?:l['’])?)?"
         rf"(?i:{RIGHT}|{ANSWER})(?![^\n.,。]{{0,8}}(?:{NOT_AFTER}))|[를을を]\s?(?:선택|고르|골라|选))",
         Rank.VERDICT,
     ),

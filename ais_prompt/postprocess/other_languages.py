@@ -11,22 +11,23 @@ from typing import Final
 ANSWER: Final = (
     r"antwort|lösung|réponse|respuesta|resposta|risposta|antwoord|svar|vastaus|odpowied|odpověď|răspuns|válasz|cevap|cevab|yanıt"
     r"|đáp\s+án|jawaban|jibu|erantzun|ответ|відповід|απάντηση|תשובה|إجابة|اجابة|جواب|پاسخ|उत्तर|উত্তর|คำตอบ|விடை|సమాధానం"
-    r"|opci[óo]n|opção|alternativa|opzione|seçenek|lựa\s+chọn|pilihan|вариант|варіант|گزینه|विकल्प|ตัวเลือก"
+    r"|opci[óo]n|opção|alternativa|opzione|seçenek|lựa\s+chọn|pilihan|letra|lettre|вариант|варіант|گزینه|विकल्प|ตัวเลือก"
     r"|정답|답|선택지|보기|正解|答え|选択肢"
 )
 """An answer, an option."""
 RIGHT: Final = (
     r"richtig|korrekt|correcte|correct[ao]|corret[ao]|corrett[ao]|juist|riktig|rigtig|rätt|oikea|poprawn|správn|doğru|đúng|benar"
-    r"|bonne|sahihi|zuzen|правильн|верн|вірн|σωστ|נכונ|صحيح|صحیح|सही|সঠিক|ถูกต้อง|맞|옳|正し|适切|适当"
+    r"|bonne|juste|giust[ao]|sahihi|zuzen|правильн|верн|вірн|σωστ|נכונ|صحيح|صحیح|सही|সঠিক|ถูกต้อง|맞|옳|正し|适切|适当"
 )
 """The beginning of what a right answer is called."""
 CHOOSE: Final = (
-    r"wähle|choisis|elijo|escojo|escolho|scelgo|kies|väljer|velger"
+    r"wähle|entscheide\s+mich\s+für|choisis|elijo|escojo|escolho|scelgo|kies|väljer|velger"
     r"|wybieram|seçiyorum|memilih|chọn|выбираю|обираю|επιλέγω|เลือก"
 )
 """I choose."""
 IS: Final = r"es|est|ist|sind|son|sont|están|estão|é|è|são|sono|är|er|is|to|là|adalah|ni|είναι|היא|הוא|هي|هو|это|है|คือ"
-ARTICLE: Final = r"la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?"
+ARTICLE: Final = r"la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?|sehr|eindeutig|très|muy|muito|molto|очень|rất"
+"""An article, or an adverb of degree."""
 IF: Final = r"\b(?:si|ob|wenn|falls|если)\b"
 IS_AFTER: Final = (
     r"\s?[번항]?\s?(?:입니다|이다|이에요|예요|임(?![가-힣])|です|である"
@@ -35,7 +36,7 @@ IS_AFTER: Final = (
 """Is, after the answer."""
 NOT: Final = (
     r"\b(?:nicht|kein\w{0,2}|weder|niet|geen|non|não|nem|nunca|pas|jamais|inte|ikke|nie|ani|ne|bukan|tidak|không|chẳng"
-    r"|не|ни|нет|δεν|לא|ليس\w{0,2}|غير)\b|ไม่|\bno(?=\s+(?:es|era|son|est[áa]|parece|és)\b)"
+    r"|не|ни|нет|δεν|לא|ليس\w{0,2}|غير)\b|ไม่|\bno(?=\s+(?:es|era|son|est[áa]|parece|és)\b)|(?<=,\s)no(?=\s)"
 )
 """Not, before what it denies."""
 NOT_AFTER: Final = (
@@ -58,9 +59,9 @@ OR: Final = r"\b(?:oder|ou|o|или|або|eller|veya|hoặc|atau|lub|ή|أو|�
 """What joins several answers."""
 MAY: Final = (
     r"\b(?:könnte\w*|vielleicht|podría|puede|quizás?|pourrait|peut|potrebbe|forse|poderia|pode|talvez|может|возможно|kanske|mungkin"
-    r"|có\s+thể|belki)\b"
+    r"|có\s+thể|belki|manche|viele|einige|certains|beaucoup|algunos|muchos|alguns|muitos|alcuni|molti|многие|некоторые)\b"
 )
-"""What makes an answer only possible."""
+"""What makes an answer only possible, or that of others."""
 _PAIRS: Final = (
     "對对錯错誤误選选擇择項项為为應应該该確确認认則则說说沒没無无並并別别結结論论斷断終终經经過过計计驗验證证顯显雖虽盡尽許许問问題题時时實实這这總总"
     "歸归屬属綜综體体負负積积極极質质還还與与個个們们樣样難难覺觉傾倾於于來来從从變变會会號号處处現现發发記记讀读寫写當当嚴严謹谨貼贴準准適适兩两見见"
