@@ -35,6 +35,7 @@ from ais_prompt.postprocess.other_languages import (
     OR,
     RIGHT,
     SIMPLIFIED,
+    SO,
 )
 from ais_prompt.postprocess.rule_engine import (
     REACH,
@@ -359,6 +360,7 @@ RULES: Final = (
         rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
         Rank.CONCLUDED,
     ),
+    Rule("so B, in other languages", rf"(?i:{SO})[\s,、]{{0,2}}(?:(?:{ARTICLE})\s+)?CAPITAL{_END}", Rank.CONCLUDED),
     Rule(
         "it is B",
         rf"(?i:\b(?:(?:it|this|that)(?:\s+{_BE}|['’]s)|think|believe|guess|say|looks\s+like|seems\s+to\s+be|appears\s+to\s+be)\s+(?:that\s+)?(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
@@ -381,7 +383,7 @@ RULES: Final = (
         Rank.VERDICT,
     ),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*选?项?[.。!,]?[ \t]*$", Rank.LINE),
-    Rule("B (its text)", rf"\A\W{{0,4}}{_HEAD}LABEL{_CLOSE} \((?!not\b)[^()\n]{{1,80}}\)[.!]?$", Rank.LINE),
+    Rule("B (its text)", rf"\A\W{{0,4}}{_HEAD}LABEL{_CLOSE} \((?!not\b)[^()\n]{{1,80}}\)[.!]?\s*\Z", Rank.LINE),
     Rule(
         "a label",
         rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]"
@@ -395,7 +397,9 @@ RULES: Final = (
         r"LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
         Rank.LABEL,
     ),
-    Rule("label: B. its text", r"\A\W{0,4}[^\W\d_][^\n:.,;!?()]{0,30}:\s{0,2}CAPITAL(?=[.):]\s[^\n:]+\Z)", Rank.LABEL),
+    Rule(
+        "label: B. its text", r"\A\W{0,4}[^\W\d_][^\n\d:.,;!?()]{0,30}:\s{0,2}CAPITAL(?=[.):]\s[^\n:]+\Z)", Rank.LABEL
+    ),
     Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
     Rule(
         "B alone",

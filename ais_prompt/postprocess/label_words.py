@@ -55,7 +55,9 @@ _NEGATES: Final = late(
     r"(?:不|非|没有?|未|无|否)(?:任何)?\s?\Z|\b(?:non[-\s]?|maybe\s|perhaps\s|possibly\s)\Z", re.IGNORECASE
 )
 _DOUBTED: Final = late(r"\s?\?")
-_EXPLAINS: Final = late(r"\b(?:because|since)\b[^.,;!?\n]{1,200}|因为[^,。;!?\n]{1,100}", re.IGNORECASE)
+_EXPLAINS: Final = late(
+    r"\b(?:because|since)\b(?:(?!\b(?:and|but)\b)[^.,;!?\n]){1,200}|因为[^,。;!?\n]{1,100}", re.IGNORECASE
+)
 """A reason, which may name other labels."""
 _KEYED: Final = late(
     r"[{,]\s*'?(?:label|sentiment|category|class|classification|prediction|verdict|intent|emotion|标签|类别|情感)'?\s*:"

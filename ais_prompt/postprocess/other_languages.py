@@ -29,6 +29,11 @@ IS: Final = r"es|est|ist|sind|son|sont|están|estão|é|è|são|sono|är|er|is|t
 ARTICLE: Final = r"la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?|sehr|eindeutig|très|muy|muito|molto|очень|rất"
 """An article, or an adverb of degree."""
 IF: Final = r"\b(?:si|ob|wenn|falls|если)\b"
+SO: Final = (
+    r"\b(?:c['’]est|(?:es|das)\s+ist|es|é|è|dat\s+is|het\s+is|det\s+(?:är|er)|to\s+jest|это|đó\s+là"
+    r"|donc|alors|daher|deshalb|folglich|entonces|portanto|quindi|значит|поэтому|следовательно)\b|따라서|그러므로|よって|したがって"
+)
+"""It is, and so."""
 IS_AFTER: Final = (
     r"\s?[번항]?\s?(?:입니다|이다|이에요|예요|임(?![가-힣])|です|である"
     r"|だ(?![ぁ-ん])|[にと]なります|['’]?[dt][ıiuü]r\b|है|ہے|است|da\b)"

@@ -417,7 +417,8 @@ def _evident(text: str, start: int, end: int, item: Match, *, alone: bool) -> Ma
 
 
 _TAGGED: Final = late(
-    r"<((?:final_?|correct_?)?(?:answer|option|choice)|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE
+    r"<((?:final_?|correct_?)?answer|(?:final|correct)_?(?:option|choice)|答案)>((?:(?!<).){0,2000})</\1>",
+    re.DOTALL | re.IGNORECASE,
 )
 _KEYED: Final = late(
     r"""["'](?:final_?|correct_?)?(?:answer|choice|result|答案|最终答案)["']\s*:\s*(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'\s,{}\[\]]{1,80}(?:,\d{3}\b)*))""",

@@ -93,6 +93,7 @@ NOT_GIVEN = [
     (MOOD, "non-positive"),
     (MOOD, "It is hardly positive."),
     (MOOD, "positive? I doubt it."),
+    (MOOD, "It is positive because of the actors and negative because of the plot."),
     (YES, "Maybe yes."),
     (("√", "×"), "3 × 4 = 12"),
     (("√", "×"), "很难说。"),

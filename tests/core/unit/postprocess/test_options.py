@@ -70,7 +70,7 @@ ONE_OPTION = [
     ("None of the above (D).", "D"),
     ("B选项", "B"),
     ("<final_answer>B</final_answer>", "B"),
-    ("<option>B</option>", "B"),
+    ("<correct_option>B</correct_option>", "B"),
     # after thinking
     ("<think>The answer is A</think>\n\nB", "B"),
     ("The answer is A</think>B", "B"),
@@ -85,6 +85,8 @@ NO_OPTION = [
     "It could be A or B",
     "Vitamin C is good.",
     "A) London ✅\nB) Paris ✅",
+    "A (Paris)\nB (Rome)\nC (Oslo)",
+    "Step 1: A. Einstein was born in Ulm.",
     "答案是Africa",
     r"\boxed{42}",
     "ABCD",

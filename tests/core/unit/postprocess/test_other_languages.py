@@ -100,6 +100,15 @@ ANNOUNCED = [
 ]
 """Each with every letter, alone and with its text."""
 ONE_OPTION = [
+    ("Ich denke, es ist B.", "B"),
+    ("C'est la B.", "B"),
+    ("Думаю, это B.", "B"),
+    ("Donc B.", "B"),
+    ("よってB。", "B"),
+    ("Ich entscheide mich für A.", "A"),
+    ("La bonne réponse est l'option C : Paris.", "C"),
+    ("そのため、選択肢Cが最も適切です。", "C"),
+    ("ดังนั้นคำตอบคือ ข้อ C", "C"),
     ("Die richtige Antwort ist B.", "B"),
     ("Die Antwort lautet B.", "B"),
     ("Antwort B ist richtig.", "B"),
@@ -164,6 +173,14 @@ ONE_OPTION = [
     ("התשובה הנכונה היא B.", "B"),
 ]
 NO_OPTION = [
+    "Manche wählen A.",
+    "Algunos creen que la respuesta es A.",
+    "Das ist nicht A.",
+    "C'est dans le groupe A.",
+    "Falls die Antwort A ist, dann stimmt etwas nicht.",
+    "Ni A ni B.",
+    "どれも正解ではありません。",
+    "Nenhuma das alternativas está correta.",
     "A und B sind möglich.",
     "A oder B.",
     "La respuesta es A o B.",
@@ -301,6 +318,10 @@ LABEL = [
     (("甲", "乙", "丙", "丁"), "丁", "正确答案：丁"),
 ]
 NO_LABEL = [
+    (("positivo", "negativo"), "El texto no es muy positivo."),
+    (("긍정", "부정"), "긍정도 부정도 아닙니다."),
+    (("肯定的", "否定的"), "肯定的または否定的"),
+    (("tích cực", "tiêu cực"), "Không tích cực."),
     (("positivo", "negativo"), "No es positivo."),
     (("positif", "négatif"), "Le sentiment n'est pas positif."),
     (("позитивный", "негативный"), "Это не позитивный отзыв."),
