@@ -403,7 +403,7 @@ RULES: Final = (
     Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
     Rule(
         "B alone",
-        r"\A(?:(?i:probably|definitely|clearly|certainly|surely|obviously|maybe|perhaps|likely|sure|well)[,:!]?\s)?FREE[^\w\n]{0,3}\Z",
+        r"\A(?:(?i:probably|definitely|clearly|certainly|surely|obviously|maybe|perhaps|likely|sure|well|just|only|both)[,:!]?\s)?FREE[^\w\n]{0,3}\Z",
         Rank.ALONE,
     ),
     Rule(

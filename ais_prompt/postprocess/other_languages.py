@@ -1,6 +1,7 @@
 """Words of languages other than English and Chinese: which answer is right, denied, one of several, or only possible.
 
-They are parts of regular expressions. No English sentence has them, so English answers are read as without them.
+They are parts of regular expressions. Those that announce an answer are no English words, so English answers are read
+as without them.
 Traditional Chinese is read as simplified (`SIMPLIFIED`).
 """
 
@@ -25,7 +26,9 @@ CHOOSE: Final = (
     r"|wybieram|seçiyorum|memilih|chọn|выбираю|обираю|επιλέγω|เลือก"
 )
 """I choose."""
-IS: Final = r"es|est|ist|sind|son|sont|están|estão|é|è|são|sono|är|er|is|to|là|adalah|ni|είναι|היא|הוא|هي|هو|это|है|คือ"
+IS: Final = (
+    r"es|est|ist|sind|son|sont|están|estão|é|è|são|sono|är|er|is|to|là|adalah|ni|jest|είναι|היא|הוא|هي|هو|это|है|คือ"
+)
 ARTICLE: Final = r"la|le|el|il|die|der|das|o|a|una?|une|uno|um|uma|eine?|sehr|eindeutig|très|muy|muito|molto|очень|rất"
 """An article, or an adverb of degree."""
 IF: Final = r"\b(?:si|ob|wenn|falls|если)\b"
@@ -45,7 +48,7 @@ NOT: Final = (
 )
 """Not, before what it denies."""
 NOT_AFTER: Final = (
-    r"[가-힣]{0,3}(?:\s[가-힣]{1,4})?\s?(?:아니|아닙|아닌|않)|(?:な[\u4e00-\u9fff]{1,4})?(?:で|じゃ|と|く)[はも]?\s?(?:な[いくか]|ありませ|言え)"
+    r"[가-힣]{0,3}(?:\s[가-힣]{1,4})?\s?(?:아니|아닙|아닌|않|수\s?없)|(?:な[\u4e00-\u9fff]{1,4})?(?:で|じゃ|と|く)[はも]?\s?(?:な[いくか]|ありませ|言え)"
     r"|(?:\s+\w{1,20})?\s+(?:değil|नहीं|নয়|نیست)"
 )
 """Not, after what it denies."""
@@ -60,7 +63,7 @@ WRONG_AFTER: Final = (
 )
 """Is wrong, after what it denies."""
 AND: Final = r"\b(?:und|noch|et|ni|y|e|i|и|та|och|og|en|ve|và|dan|na|και|و|और)\b|와|과|및|と|や"
-OR: Final = r"\b(?:oder|ou|o|или|або|eller|veya|hoặc|atau|lub|ή|أو|या|یا)\b|หรือ|또는|혹은|이나|나|か|または"
+OR: Final = r"\b(?:oder|ou|o|или|або|eller|veya|hoặc|atau|lub|ή|أو|या|یا)\b|หรือ|또는|혹은|아니면|이나|나|か|または"
 """What joins several answers."""
 MAY: Final = (
     r"\b(?:könnte\w*|vielleicht|podría|puede|quizás?|pourrait|peut|potrebbe|forse|poderia|pode|talvez|может|возможно|kanske|mungkin"

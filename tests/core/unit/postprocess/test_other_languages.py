@@ -173,6 +173,10 @@ ONE_OPTION = [
     ("התשובה הנכונה היא B.", "B"),
 ]
 NO_OPTION = [
+    "B는 정답이 될 수 없습니다.",
+    "정답은 A 아니면 B입니다.",
+    "La respuesta B no es la correcta.",
+    "Ich kann nicht zwischen A und B entscheiden.",
     "Manche wählen A.",
     "Algunos creen que la respuesta es A.",
     "Das ist nicht A.",
