@@ -64,9 +64,10 @@ _OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of(
 """Who chooses an option that is not the answer: "A student picked A"."""
 _DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
-_LETTERS_ALONE: Final = late(r"(?:[\W_]*+[A-Z])++[\W_]*")
-_CODE: Final = late(r"[A-Z](?:-?\d|-\w)")
-"""A letter of a name: AB-100, B12, A-level."""
+_LETTERS_ALONE: Final = late(r"(?:(?:[^\w+#-]|_|-(?=[A-Z]))*+[A-Z])++(?:[^\w+#-]|_)*")
+"""Letters without words; not A+, B- or C#."""
+_CODE: Final = late(r"[A-Z](?:-?\d|-\w|[+#]|-\Z)")
+"""A letter of a name or a mark: AB-100, B12, A-level, C++, B-."""
 _WITH_TEXTS: Final = late(r"[A-Z](?:[).:]\s?|\s\()\w\w")
 _AFTER_SEPARATOR: Final = late(rf"(?:\A|(?:[,;\n]|\band\b|{AND})\W{{0,4}})([A-Z])(?=[).:]|\s\(|\Z)")
 """A letter of several that are given with their texts: "A) red and C) blue"."""

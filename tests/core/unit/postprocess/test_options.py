@@ -199,7 +199,7 @@ def test_the_letters_of_a_gold(gold: object, letters: str) -> None:
     assert option_dataset_postprocess(gold) == letters
 
 
-@pytest.mark.parametrize("gold", ["", "Paris", "NBA", "AB-100", 3, None])
+@pytest.mark.parametrize("gold", ["", "Paris", "NBA", "AB-100", "B+", "A-", "C++", 3, None])
 def test_a_gold_without_letters_is_refused(gold: object) -> None:
     with pytest.raises(DataError, match="names no option"):
         option_dataset_postprocess(gold)
