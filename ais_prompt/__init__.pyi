@@ -201,6 +201,7 @@ from ais_prompt.models.transport.base import Transport as Transport
 from ais_prompt.postprocess.chosen_option import first_option_postprocess as first_option_postprocess
 from ais_prompt.postprocess.chosen_option import last_option_postprocess as last_option_postprocess
 from ais_prompt.postprocess.chosen_option import multiple_select_postprocess as multiple_select_postprocess
+from ais_prompt.postprocess.chosen_option import option_dataset_postprocess as option_dataset_postprocess
 from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess

@@ -97,6 +97,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "mgsm_postprocess": "ais_prompt.postprocess.phrases",
         "multiple-select": "ais_prompt.postprocess.chosen_option",
         "multiple_select_postprocess": "ais_prompt.postprocess.chosen_option",
+        "option_dataset_postprocess": "ais_prompt.postprocess.chosen_option",
         "strategyqa_dataset_postprocess": "ais_prompt.postprocess.phrases",
         "strategyqa_pred_postprocess": "ais_prompt.postprocess.phrases",
         "tool_calls_postprocess": "ais_prompt.postprocess.written_json",

@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import takewhile
+from string import ascii_uppercase
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
+from ais_prompt.errors import AisPromptError, DataError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, make_evaluator
-from ais_prompt.postprocess import last_boxed, same_label, to_decimal
+from ais_prompt.postprocess import last_boxed, option_dataset_postprocess, same_label, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.utils import is_missing, late, parse_text
 
@@ -26,7 +28,7 @@ Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "dat
 Scoring: TypeAlias = dict[str, dict[str, Any]]
 """An ``eval_cfg``."""
 
-MOST_LABELS: Final = 60
+MOST_LABELS: Final = 200
 """Different values of a column of labels."""
 ROWS_PER_LABEL: Final = 3
 """Rows that each label has at least, in the mean."""
@@ -43,18 +45,37 @@ KNOWN_LABELS: Final = (
     frozenset(("对", "错")),
     frozenset(("正确", "错误")),
     frozenset(("正面", "负面", "中性", "积极", "消极")),
+    frozenset(("√", "×")),
+    frozenset(("t", "f")),
+    frozenset(("예", "아니오", "아니요")),
+    frozenset(("참", "거짓")),
+    frozenset(("긍정", "부정", "중립")),
+    frozenset(("はい", "いいえ")),
+    frozenset(("ja", "nein")),
+    frozenset(("oui", "non")),
+    frozenset(("sí", "no")),
+    frozenset(("sim", "não")),
+    frozenset(("да", "нет")),
+    *map(frozenset, ("абвгд", "أبجده", "アイウエオ", "甲乙丙丁戊")),
 )
 """Labels that need no repetition to be recognised."""
 _TRIED: Final = 20
 """Different golds that a scorer is tried on."""
 _LABEL_NAMES: Final = late(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
+_VERDICT: Final = late(
+    r"\s*(yes|no|true|false|正确|错误|对|错|是|否)的?(?:\s*[,.:;!，。：；！—–-].*)?", re.IGNORECASE | re.DOTALL
+)
+"""A truth value, and what it says of it: "No, it is not so."."""
 _CODE: Final = late(r"[-+]?0\d+")
 """Digits that are a code: 00701 is not 701."""
 _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
 _PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
-_LETTER: Final = late(r"\W*([A-J])\W*")
+_LETTERS: Final = ascii_uppercase[:18]
+"""Options of a question; those of BBH go to R."""
+_LAST_RARE: Final = _LETTERS.index("J")
+"""The last letter that a file may have without most of those before it."""
 
 
 class Golds(Struct, frozen=True, dict=True):
@@ -125,12 +146,9 @@ def _scoring(evaluator: str, extract: str | None = None, of_gold: str | None = N
 
 
 def _letter(golds: Golds) -> Scoring | None:
+    if not golds.letters:
+        return _letters_in_question(golds, "first_option_postprocess", most=1)
     letters = golds.letters
-    if not letters:  # the options are part of the question
-        found = {match[1] for texts in golds.texts if len(texts) == 1 and (match := _LETTER.fullmatch(texts[0]))}
-        if len(found) < 2 or any(len(texts) != 1 or not _LETTER.fullmatch(texts[0]) for texts in golds.texts):
-            return None
-        letters = "ABCDEFGHIJ"[: max(4, "ABCDEFGHIJ".index(max(found)) + 1)]
     if any(len(text) > 1 for texts in golds.texts for text in texts):
         return None
     more: dict[str, Any] = {} if letters == "ABCD" else {"extract_options": letters}
@@ -141,8 +159,25 @@ def _letter(golds: Golds) -> Scoring | None:
 
 def _letters(golds: Golds) -> Scoring | None:
     if not golds.letters:
-        return None
+        return _letters_in_question(golds, "multiple_select_postprocess", most=len(_LETTERS))
     return _scoring("AccEvaluator", "multiple_select_postprocess", extract_options=golds.letters)
+
+
+def _letters_in_question(golds: Golds, extract: str, most: int) -> Scoring | None:
+    """Return what scores golds of up to ``most`` letters, where the options are part of the question."""
+    read: list[str] = []
+    with suppress(DataError):
+        read = list(takewhile(lambda letters: len(letters) <= most, map(option_dataset_postprocess, golds.values)))
+    found = set("".join(read))
+    if len(read) < len(golds.values) or len(found) < 2 or not found <= set(_LETTERS):
+        return None
+    last = _LETTERS.index(max(found))
+    if last > _LAST_RARE and 2 * len(found) <= last:
+        return None  # M and F, or E, N and C, are labels
+    options = _LETTERS[: max(4, last + 1)]
+    more = {} if options == "ABCD" and most == 1 else {"extract_options": options}
+    of_gold = None if read == list(golds.values) else "option_dataset_postprocess"
+    return _scoring("AccEvaluator", extract, of_gold, **more)
 
 
 def _object(golds: Golds) -> Scoring | None:
@@ -163,13 +198,16 @@ def _parsed_object(value: Any) -> Any:
 
 def labels_of(golds: Golds) -> list[str] | None:
     """Return the labels of a column of few short repeated values, each as it is written first; None for others."""
-    texts = golds.texts
-    if not texts or any(len(one) != 1 for one in texts):
+    if not golds.texts or any(len(one) != 1 for one in golds.texts):
         return None
+    texts = [text for [text] in golds.texts]
+    explained = [verdict[1] for text in texts if (verdict := _VERDICT.fullmatch(text))]
+    if len(explained) == len(texts):
+        texts = explained
     spelled: dict[str, str] = {}
-    for [text] in texts:
+    for text in texts:
         spelled.setdefault(same_label(text), text.strip())
-    counts = Counter(same_label(text) for [text] in texts)
+    counts = Counter(map(same_label, texts))
     if len(counts) < 2 or len(counts) > MOST_LABELS or any(len(one) > LONGEST_LABEL or "\n" in one for one in counts):
         return None
     repeated = len(texts) >= ROWS_PER_LABEL * len(counts)
@@ -178,13 +216,17 @@ def labels_of(golds: Golds) -> list[str] | None:
         return None
     if not repeated and not any(counts.keys() <= known for known in KNOWN_LABELS):
         return None
+    if numbers:
+        return sorted(spelled.values(), key=lambda label: to_decimal(label) or 0)
     return sorted(spelled.values(), key=lambda label: (not label.isascii(), label.casefold()))
 
 
 def _label(golds: Golds) -> Scoring | None:
     if (labels := labels_of(golds)) is None:
         return None
-    return _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
+    scoring = _scoring("AccEvaluator", "label_postprocess", ignore_case=True, extract_labels=labels)
+    are_labels = {same_label(text) for [text] in golds.texts} <= set(map(same_label, labels))
+    return scoring if are_labels else {**scoring, "dataset_postprocessor": scoring["pred_postprocessor"]}
 
 
 def _number(golds: Golds) -> Scoring | None:
@@ -301,7 +343,7 @@ def fits(scoring: Scoring, golds: Golds, sentence: str) -> bool:
     try:
         for place, gold in enumerate(tried):
             right = of_gold(gold)
-            other = next((one for one in tried[place + 1 :] + tried[:place] if _differ(one, gold)), None)
+            other = next((one for one in tried[place + 1 :] + tried[:place] if _differ(of_gold(one), right)), None)
             text = _shown(right)
             wanted = [
                 (text, 1.0),

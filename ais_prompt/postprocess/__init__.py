@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         first_option_postprocess,
         last_option_postprocess,
         multiple_select_postprocess,
+        option_dataset_postprocess,
         option_patterns,
     )
     from ais_prompt.postprocess.dates import date_postprocess, to_date

@@ -6,7 +6,8 @@ follows a label is the text of the option, whatever it says. A label does not co
 looked through, full-width letters are letters. The words "A" and "I" are no options.
 
 In a pattern LABEL is an option, bare, in brackets, or small where nothing follows it in its line; with several right
-options a list of them. FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
+options a list of them. CAPITAL is one that is not small, LINES several with their texts, a line each.
+FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
 """
 
 from __future__ import annotations
@@ -14,12 +15,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.errors import DataError
+from ais_prompt.postprocess.other_languages import (
+    AND,
+    ANSWER,
+    ARTICLE,
+    CHOOSE,
+    IF,
+    IS,
+    IS_AFTER,
+    NOT,
+    NOT_AFTER,
+    OR,
+    RIGHT,
+    SIMPLIFIED,
+    SO,
+)
 from ais_prompt.postprocess.rule_engine import (
+    REACH,
     AnswerText,
     Candidate,
     Doubts,
@@ -41,10 +60,17 @@ from ais_prompt.utils import late
 _DECORATION: Final = late(r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)")
 _SPACE: Final = late(r"\s{2,}|[^\S\n ]")
 _BOLD: Final = late(r"\*\*([A-Z])\*\*|__([A-Z])__")
-_OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
+_OTHERS: Final = late(r"(?i:\b(?:students?|people|another|test-takers|none\s+of(?!\s+the\s+above))\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
 _DEPENDS: Final = late(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
 """What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
+_LETTERS_ALONE: Final = late(r"(?:(?:[^\w+#-]|_|-(?=[A-Z]))*+[A-Z])++(?:[^\w+#-]|_)*")
+"""Letters without words; not A+, B- or C#."""
+_CODE: Final = late(r"[A-Z](?:-?\d|-\w|[+#]|-\Z)")
+"""A letter of a name or a mark: AB-100, B12, A-level, C++, B-."""
+_WITH_TEXTS: Final = late(r"[A-Z](?:[).:]\s?|\s\()\w\w")
+_AFTER_SEPARATOR: Final = late(rf"(?:\A|(?:[,;\n]|\band\b|{AND})\W{{0,4}})([A-Z])(?=[).:]|\s\(|\Z)")
+"""A letter of several that are given with their texts: "A) red and C) blue"."""
 _LATEX: Final = late(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
@@ -115,12 +141,43 @@ def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> Extract
     return source.extraction(found[0].rule, found[0].start, found[-1].end, letters)
 
 
+@POSTPROCESSORS.register_module()
+def option_dataset_postprocess(gold: object) -> str:
+    """Return the letters of the right options, in alphabetical order and each once.
+
+    Args:
+        gold: a text, or a list of texts: letters alone, in brackets, or with the text of the option.
+
+    Raises:
+        DataError: the gold names no option, or is a word in capitals, such as NBA.
+
+    >>> option_dataset_postprocess("(A)")
+    'A'
+    >>> option_dataset_postprocess(["C", "A"])
+    'AC'
+    >>> option_dataset_postprocess("B. Paris")
+    'B'
+    """
+    text = said("\n".join(map(str, gold)) if isinstance(gold, list | tuple) else str(gold)).text
+    letters = re.findall("[A-Z]", text)
+    different = sorted(set(letters))
+    if not _LETTERS_ALONE.fullmatch(text):
+        is_code = not letters or _CODE.search(text)
+        found = "" if is_code else str(multiple_select_postprocess(text, ascii_uppercase) or "")
+    else:
+        found = "".join(different) if letters == different or not isinstance(gold, str) else ""
+    if not found:
+        raise DataError(f"the gold answer {gold!r:.60} names no option", fix="leave out dataset_postprocessor")
+    return found
+
+
 def _named(
     text: str, options: str, *, cushion: bool = True, several: bool = False
 ) -> tuple[AnswerText, list[Candidate]]:
     """The options that a text names in the strongest way in which it names any, in order."""
     patterns = option_patterns(options, several)
     everything = said(text)
+    everything = AnswerText(everything.text.translate(SIMPLIFIED), everything)
     whole = everything.before_next_question()
     whole = last_version(whole if whole.text.strip() else everything)
     for rule, start, end in reversed(marked_spans(whole.text)):
@@ -145,8 +202,10 @@ def _named(
 def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[Candidate]:
     """The labels that the text asserts; one of several alternatives has no text."""
     repeated = _repeated(text, patterns, options)
-    for rule, pattern in patterns.rules:
+    for rule, pattern, announces in patterns.rules:
         for found in pattern.finditer(text):
+            if announces and not announces.search(text[max(0, found.start() - REACH) : found.start()]):
+                continue
             one = _candidate(rule.rank, rule.name, found)
             denied = any(patterns.doubts.denies_before(text, place) for place in (found.start(), one.start))
             listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
@@ -181,6 +240,8 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
 def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> Candidate:
     group = next(group for group in ("option", "bracketed", "small") if found[group])
     letters = found[group]
+    if _WITH_TEXTS.match(letters):
+        letters = "".join(_AFTER_SEPARATOR.findall(letters))
     if group == "small" or len(letters) == 1 or re.search(r"[(\[【][a-z]", letters):
         letters = "".join(re.findall(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", letters)).upper()
     return Candidate(rank, rule, offset + found.start(group), offset + found.end(group), letters)
@@ -209,7 +270,10 @@ _OPEN, _CLOSE = f"[{_OPENING}]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
 _IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n]?[-–—](?=[^\S\n]))\s*:?\s*"
-_HEAD = r"(?:\b(?i:options?|choices?|answers?|statements?|letter)\s+|选项|说法)?"
+_HEAD = (
+    rf"(?:\b(?:(?:{ARTICLE})\s+)?"
+    rf"(?i:options?|choices?|answers?|statements?|letter|(?:{ANSWER})[^\W\dA-Z_]{{0,3}})\s+|选项|说法)?"
+)
 _NOUN = (
     r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then|only|both|probably|likely|most\s+likely)\s+)?"
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
@@ -219,6 +283,9 @@ _GOOD = (
     r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer|one\s+(?:that|which))\b"
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
+_CLAUSE = rf"(?:(?!(?i:{NOT}|{IF}))[^\n.,;!?。、]){{0,50}}"
+_ANNOUNCES = rf"(?:\A|[\n.,;!?。、]){_CLAUSE}?(?<![A-Za-zÀ-ɏ])(?i:{ANSWER}|{RIGHT}|(?:{CHOOSE})\b){_CLAUSE}\Z"
+_END = rf"(?={_CLOSE}(?:$|[.,;:!。、।)]|\s?[:(–—]|\s-\s|{IS_AFTER}))"
 _IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
 _KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
 
@@ -264,6 +331,18 @@ RULES: Final = (
         Rank.ANNOUNCED,
     ),
     Rule("选", r"选(?!项)(?:择|定|:|的是|了)*(?:选项)?LABEL(?!的人|的同学|还是)", Rank.ANNOUNCED),
+    Rule(
+        "the answers are, in lines",
+        r"(?i:\b(?:correct|right|true|answers?)\b[^.:\n]{0,40}:)\s{0,2}\n\W{0,4}LINES",
+        Rank.ANNOUNCED,
+    ),
+    Rule("answer, in other languages", rf"(?<![A-Za-z])CAPITAL{_END}", Rank.ANNOUNCED, _ANNOUNCES),
+    Rule(
+        "B is correct, in other languages",
+        rf"(?<![A-Za-z])CAPITAL{_CLOSE}\s?[번항]?[이가는은がはも]?\s?(?:最も|가장\s)?(?:(?:(?:{IS})\s+(?:(?:{ARTICLE})\s+)?(?:l['’])?)?"
+        rf"(?i:{RIGHT}|{ANSWER})(?![^\n.,。]{{0,8}}(?:{NOT_AFTER}))|[를을を]\s?(?:선택|고르|골라|选))",
+        Rank.VERDICT,
+    ),
     Rule("B is correct", rf"(?<![A-Za-z])LABEL{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_GOOD})", Rank.VERDICT),
     Rule(
         "B ✓",
@@ -278,10 +357,11 @@ RULES: Final = (
     ),
     Rule(
         "so B",
-        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|leaving|leaves|means|makes|only|arrive\s+at)\b,?\s*(?:with\s+)?"
+        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|by\s+elimination|leaving|leaves|means|makes|only|arrive\s+at)\b,?\s*(?:with\s+)?"
         rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
         Rank.CONCLUDED,
     ),
+    Rule("so B, in other languages", rf"(?i:{SO})[\s,、]{{0,2}}(?:(?:{ARTICLE})\s+)?CAPITAL{_END}", Rank.CONCLUDED),
     Rule(
         "it is B",
         rf"(?i:\b(?:(?:it|this|that)(?:\s+{_BE}|['’]s)|think|believe|guess|say|looks\s+like|seems\s+to\s+be|appears\s+to\s+be)\s+(?:that\s+)?(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
@@ -289,7 +369,7 @@ RULES: Final = (
     ),
     Rule(
         "B fits",
-        rf"(?<![A-Za-z])LABEL{_CLOSE}\s+(?i:best\b|it\s+is\b(?=\W{{0,3}}$)|(?:\w+ly\s+)?(?:fits|matches|works|remains|satisfies|comes\s+closest|is\s+(?:what|left))\b)",
+        rf"(?<![A-Za-z])LABEL{_CLOSE}\s+(?i:best\b|it\s+is\b(?=\W{{0,3}}$)|is(?=\s?[.!])|(?:\w+ly\s+)?(?:fits|matches|works|remains|satisfies|comes\s+closest|is\s+(?:what|left))\b)",
         Rank.CONCLUDED,
     ),
     Rule(
@@ -298,7 +378,13 @@ RULES: Final = (
         r"|经过?(?:计算|分析|推理|验证)可?[得知][出到]?)(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
         Rank.CONCLUDED,
     ),
-    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*[.。!,]?[ \t]*$", Rank.LINE),
+    Rule(
+        "B ✓",
+        rf"^\W{{0,4}}{_HEAD}LABEL[).:](?![^\n]{{0,80}}[✗✘❌])[^\n✓✔√☑✅]{{1,80}}[✓✔√☑✅]\W{{0,4}}$",
+        Rank.VERDICT,
+    ),
+    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*选?项?[.。!,]?[ \t]*$", Rank.LINE),
+    Rule("B (its text)", rf"\A\W{{0,4}}{_HEAD}LABEL{_CLOSE} \((?!not\b)[^()\n]{{1,80}}\)[.!]?\s*\Z", Rank.LINE),
     Rule(
         "a label",
         rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]"
@@ -308,19 +394,23 @@ RULES: Final = (
     ),
     Rule(
         "a label",
-        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s))LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
+        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s)|E\s+a\s)"
+        r"LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
         Rank.LABEL,
+    ),
+    Rule(
+        "label: B. its text", r"\A\W{0,4}[^\W\d_][^\n\d:.,;!?()]{0,30}:\s{0,2}CAPITAL(?=[.):]\s[^\n:]+\Z)", Rank.LABEL
     ),
     Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
     Rule(
         "B alone",
-        r"\A(?:(?i:probably|definitely|clearly|certainly|surely|obviously|maybe|perhaps|likely|sure|well)[,:!]?\s)?FREE[^\w\n]{0,3}\Z",
+        r"\A(?:(?i:probably|definitely|clearly|certainly|surely|obviously|maybe|perhaps|likely|sure|well|just|only|both)[,:!]?\s)?FREE[^\w\n]{0,3}\Z",
         Rank.ALONE,
     ),
     Rule(
         "B at the end",
         r"(?:(?<![A-Za-z])(?i:is|be|to|towards?|by|with|under|in|for|on|only)\s+(?:(?:the\s+)?(?i:options?|choices?|statements?|graph|sentence|number)\s+)?"
-        r"|[→:—]\s?|[,.]\s(?=.{1,3}\Z)|(?:[是选为填即向指有合]|对应)(?:选项)?)LABEL(?=[\s)\]】}'\"”]*(?:$|[。.,;:!?(“–—]|(?i:because|since|as)\b))",
+        r"|[(–—-]\s?(?i:options?|choices?|answers?)\s+|[→:—]\s?|[,.]\s(?=.{1,3}\Z)|(?:[是选为填即向指有合]|对应)(?:选项)?)LABEL(?=[\s)\]】}'\"”]*(?:$|[。.,;:!?(“–—]|(?i:because|since|as)\b))",
         Rank.ALONE,
     ),
 )
@@ -331,7 +421,7 @@ class OptionPatterns(Struct, frozen=True):
     """What finds some options.
 
     Attributes:
-        rules: each with its pattern.
+        rules: each with its pattern, and that of what must come before it.
         in_mark: the option at the beginning of what a box holds.
         further: what makes a label one of several: "A or B", "A、B".
         alternative: what comes before the last of several.
@@ -340,7 +430,7 @@ class OptionPatterns(Struct, frozen=True):
         doubts: what denies an option.
     """
 
-    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    rules: tuple[tuple[Rule, re.Pattern[str], re.Pattern[str] | None], ...]
     in_mark: re.Pattern[str]
     further: re.Pattern[str]
     alternative: re.Pattern[str]
@@ -356,20 +446,23 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     most = len(options) if several else 1
     # "A" and "I" are words before a small letter; a letter may be part of a name: "B超", "A型", "C++", "A = 3".
     is_word = (
-        r"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with)\b)[a-z]"
+        r"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with"
+        rf"|ist|es|est|é|è|da)\b|{AND}|{OR})[a-zà-öø-ÿ]"
         r"|I\s+(?!(?:is|because|since)\b)[a-z])"
     )
-    end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
+    end = r"(?![A-Za-z]|['’](?!d[ıiuü]r)[a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
     one = rf"{is_word}[{letters}]{{1,{most}}}{end}"
     # After a letter of a list its end comes, or what is said of all of them: not "D、C不是…", "C, A house".
     closed = r"[\s)\]】}'\"”]*"
     ends = (
-        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both)\b|[A-Z]"
-        r"|[都均全项选正对符两三四五等和与或以及中之还]))"
+        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both|sind|son|sont|sono|são|están|estão)\b|{AND}|{OR}|[A-Z]"
+        r"|[ぁ-んァ-ヶ가-힣都均全项选正对符两三四五等和与或以及中之还]))"
     )
+    semicolon = r";(?![^.\n]{0,60}\b(?:wrong|incorrect|false|not)\b)"
+    with_text = rf"(?:[).:]\s?|\s\()[^\n,;.:]{{1,60}}?(?:[,;]|\band\b|{AND})\s*(?:and\s+)?\(?(?=[A-Z](?:[).:]|\s\())"
     between = (
-        rf"(?:{_CLOSE}\s*(?:[,、/&;+|]|\.(?=[A-Z])|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
-        r"|[)\]】]\s?[(\[【]|[ \t]*)"
+        rf"(?:{_CLOSE}\s*(?:[,、/&+|]|{semicolon}|\.(?=[A-Z])|\band\b|{AND}|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
+        rf"|[)\]】]\s?[(\[【]|{with_text}|[ \t]*)"
     )
     more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
     bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}])\s?[)\]】]"
@@ -386,14 +479,28 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         r"|(?:is|because|since|as|for|here|but|seems|would|then|too|instead|rather|not|which|that|with|in|when|at)\b))"
     )
     label = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more})|{lower})"
-    forms = {"LABEL": label, "FREE": label + after, "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])"}
-    form = re.compile("FREE|LABEL|NEXT")
+    capital = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more}))"
+    line = rf"{one}[).:] ?[^\n]{{1,80}}"
+    lines = rf"(?P<option>{line}(?:\n\W{{0,4}}{line}){{1,{most}}})" if several else "(?P<option>(?!))"
+    forms = {
+        "CAPITAL": capital,
+        "LINES": lines,
+        "LABEL": label,
+        "FREE": label + after,
+        "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])",
+    }
+    form = re.compile("CAPITAL|FREE|LABEL|LINES|NEXT")
     compiled = tuple(
-        (rule, re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE)) for rule in RULES
+        (
+            rule,
+            re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE),
+            re.compile(rule.before) if rule.before else None,
+        )
+        for rule in RULES
     )
-    either = r"(?:\bor\b|或者?选?|还是选?)"
+    either = rf"(?:\bor\b|或者?选?|还是选?|{OR})"
     joint = (
-        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|以?及|就是|[到至]|{either}){{1,3}}"
+        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|{AND}|和|与|以?及|就是|[到至]|{either}){{1,3}}"
         r"\s*(?:and\b|or\b)?\s*"
     )
     in_brackets = rf"[(\[【][{small}][)\]】]"

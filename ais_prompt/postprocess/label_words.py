@@ -9,7 +9,7 @@ for a label that
 - or is the only one after the last conclusion: "Good acting, bad plot. Overall, negative".
 
 An answer that is nothing but True or False is yes or no, if those are the labels. Where the labels are true and false,
-T and F, or Y and N, and an answer names neither, other words are read: "Yes, it is."
+T and F, 对 and 错, or √ and ×, and an answer names neither, other words are read: "Yes, it is."
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.postprocess.other_languages import AND, OR, PARTICLES, SIMPLIFIED
 from ais_prompt.postprocess.rule_engine import (
+    AnswerText,
     Candidate,
     Doubts,
     Rank,
@@ -48,14 +50,35 @@ _CONCLUDES: Final = late(
 _WORD_LIKE: Final = frozenset(("no", "so", "one", "other", "right", "a", "i", "none", "not"))
 """Labels that are words of any sentence: only a punctuation mark or the end may follow them."""
 _HAN: Final = late(r"[\u2e80-\u9fff]")
-_NEGATES: Final = late(r"(?:不|非|没|未|无|否)\s?\Z")
-_ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
-_IN_OTHER_WORDS: Final = ({"true": "yes", "false": "no"}, {"t": "true", "f": "false"}, {"y": "yes", "n": "no"})
+_HANGUL: Final = late(r"[가-힣]\Z")
+_NEGATES: Final = late(
+    r"(?:不|非|没有?|未|无|否)(?:任何)?\s?\Z|\b(?:non[-\s]?|maybe\s|perhaps\s|possibly\s)\Z", re.IGNORECASE
+)
+_DOUBTED: Final = late(r"\s?\?")
+_EXPLAINS: Final = late(
+    r"\b(?:because|since)\b(?:(?!\b(?:and|but)\b)[^.,;!?\n]){1,200}|因为[^,。;!?\n]{1,100}", re.IGNORECASE
+)
+"""A reason, which may name other labels."""
+_KEYED: Final = late(
+    r"[{,]\s*'?(?:label|sentiment|category|class|classification|prediction|verdict|intent|emotion|标签|类别|情感)'?\s*:"
+    r"([^\n,{}\[\]]{1,80})",
+    re.IGNORECASE,
+)
+"""A label in JSON, without its quotation marks."""
+_ENDS: Final = r"(?=(?:的|です)?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
+_IN_OTHER_WORDS: Final = (
+    *({"true": "yes", "false": "no"}, {"t": "true", "f": "false"}, {"t": "yes", "f": "no"}, {"y": "yes", "n": "no"}),
+    *({"true": "正确", "false": "错误"}, {"true": "对", "false": "错"}, {"yes": "是", "no": "否"}),
+    *({"对": "正确", "错": "错误"}, {"正确": "对", "错误": "错"}),
+    *({"√": "对", "×": "错"}, {"√": "正确", "×": "错误"}),
+)
 """Labels, and the words that an answer may say for them."""
+_SIGNS: Final = SIMPLIFIED | str.maketrans("✓✔☑✅✗✘❌", "√√√√×××")
+"""Signs that are written in several ways."""
 _TRUTH: Final = late(r"\s*(true|false)\s*\.?\s*", re.IGNORECASE)
 """An answer that is nothing but a truth value, such as that of a function."""
 _JOINT: Final = (
-    r"[\s,'’，]{0,3}(?:\b(?:or|and|nor)\b|[/&,、，]|或者?|还是|和|与|也可能是?)+"
+    rf"[\s,'’，]{{0,3}}(?:\b(?:or|and|nor)\b|{AND}|{OR}|[/&,、，]|或者?|还是|和|与|也可能是?)+"
     r"[\s'‘]{0,2}(?:(?:it\s+is|be|the|an?)\s+)?"
 )
 """What joins two labels: "positive or negative"."""
@@ -101,33 +124,44 @@ def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
         raise ValueError("label_postprocess needs labels=[...], all labels of the dataset")
     patterns = label_patterns(tuple(map(str, labels)))
     source = said(text).before_next_question().without(_DECORATION)
+    source = AnswerText(source.text.translate(_SIGNS), source)
     found = strongest(_candidates(source.text, patterns), source.text)
-    different = {one.text for one in found}
-    if len(different) > 1 and found[0].rank in (Rank.ANNOUNCED, Rank.FINAL, Rank.MARKED):
-        different = {found[-1].text}
-    if not found and (answer := _TRUTH.fullmatch(source.text)) and {"yes", "no"} <= set(patterns.names):
-        name = patterns.names["yes" if answer[1].casefold() == "true" else "no"]
+    if found:
+        given = _only(found)
+        return given.extraction(source) if given else None
+    names = patterns.names
+    if (answer := _TRUTH.fullmatch(source.text)) and {"yes", "no"} <= names.keys():
+        name = names["yes" if answer[1].casefold() == "true" else "no"]
         return source.extraction("true or false for yes or no", answer.start(1), answer.end(1), name)
-    for words in () if found else _IN_OTHER_WORDS:
-        if words.keys() <= patterns.names.keys() and (given := label_postprocess(text, tuple(words.values()))):
-            [label] = [label for label, word in words.items() if word == given]
-            place = given.reading
-            return Extraction(patterns.names[label], "in other words", place.start, place.end)
-    if len(different) != 1 or not found[-1].text:
+    for words in _IN_OTHER_WORDS:
+        if words.keys() <= names.keys():
+            others = label_patterns(tuple(words.values()), at_end=True)
+            if given := _only(strongest(_candidates(source.text, others), source.text)):
+                [label] = [label for label, word in words.items() if word == given.text]
+                return source.extraction("in other words", given.start, given.end, names[label])
+    return None
+
+
+def _only(found: Sequence[Candidate]) -> Candidate | None:
+    """Return the last of candidates, if all name its label, or it is announced; None otherwise."""
+    if not found or not found[-1].text:
         return None
-    return found[-1].extraction(source)
+    announced = found[-1].rank in (Rank.ANNOUNCED, Rank.FINAL, Rank.MARKED)
+    return found[-1] if announced or len({one.text for one in found}) == 1 else None
 
 
 def same_label(text: str) -> str:
-    """Return a label as it is compared: yes, Yes and YES are one."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").replace("-", " ").split())
+    """Return a label as it is compared: yes, Yes and YES are one, as are 對 and 对, or ✓ and √."""
+    return " ".join(
+        unicodedata.normalize("NFKC", text).translate(_SIGNS).casefold().replace("_", " ").replace("-", " ").split()
+    )
 
 
 @lru_cache(maxsize=64)
-def label_patterns(labels: tuple[str, ...]) -> LabelPatterns:
-    """Compile what finds these labels."""
+def label_patterns(labels: tuple[str, ...], at_end: bool = False) -> LabelPatterns:
+    """Compile what finds these labels; Chinese ones only at the end of a clause if ``at_end``: not "正确的做法是"."""
     names = {same_label(label): label.strip() for label in reversed(labels)}
-    written = [_written(name) for name in sorted(names, key=len, reverse=True)]
+    written = [_written(name, at_end) for name in sorted(names, key=len, reverse=True)]
     every = "|".join(written)
     joint = rf"(?:{'|'.join(map(_words, sorted(names, key=len, reverse=True)))})"
     return LabelPatterns(
@@ -143,21 +177,31 @@ def _words(name: str) -> str:
     return r"[\s_-]+".join(map(re.escape, name.split()))
 
 
-def _written(name: str) -> str:
+def _written(name: str, at_end: bool) -> str:
     """Return the pattern of a label: blanks, hyphens and underscores are one, and words end where it ends."""
     words = _words(name)
     if _HAN.search(name):
         # One sign is part of many words: only a clause that holds nothing else is a label, but for "是对的".
-        return rf"(?:(?<![\u2e80-\u9fff])|(?<=[是为选])){words}{_ENDS}" if len(name) == 1 else words
-    # Signs of scripts without blanks between words are no part of a label in letters: "答案是yes。".
-    start = r"(?<![^\W\u2e80-\u9fff])(?<!['’])" if re.match(r"\w", name) else ""
-    end = r"(?![^\W\u2e80-\u9fff])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
-    return f"{start}(?:{words}){end}" + (_ENDS if name in _WORD_LIKE else "")
+        return (
+            rf"(?:(?<![\u2e80-\u9fff])|(?<=[是为选は])){words}{_ENDS}"
+            if len(name) == 1
+            else words + (_ENDS if at_end else "")
+        )
+    if name in "√×":  # no part of a calculation
+        return rf"(?<![\w)$])(?<![\d)$]\s)(?<!\b[A-Za-z]\s){words}(?!\s?(?:[\d($]|[A-Za-z]\b))"
+    # Signs of scripts without blanks between words are no part of a label in letters: "答案是yes。", "정답은 1입니다.".
+    start = r"(?<![^\W\u2e80-\u9fff])(?<!\w['’])" if re.match(r"\w", name) else ""
+    end = r"(?![^\W\u2e80-\u9fff가-힣])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
+    if _HANGUL.search(name):
+        end = f"(?={PARTICLES})"
+    is_word = name in _WORD_LIKE or (len(name) == 1 and name.isalpha() and not name.isascii())  # В is "in"
+    return f"{start}(?:{words}){end}" + (_ENDS if is_word else "")
 
 
 def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     """Yield the labels that a text asserts, each as strongly as it does."""
-    for rule, start, end in marked_spans(text):
+    marked = [*marked_spans(text), *(("JSON", *pair.span(1)) for pair in _KEYED.finditer(text))]
+    for rule, start, end in marked:
         yield from _in_span(text, start, end, Rank.MARKED, rule, patterns)
     for statement in statements(text):
         end = max(statement.end, min(statement.line_end, statement.start + 1))
@@ -169,6 +213,7 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
         first
         and not any(one.start() == start for one in _joined(text, start, len(text), patterns))
         and re.match(_ENDS, text[first.end() : first.end() + 40])
+        and not _DOUBTED.match(text, first.end())
         and not _is_list(text, patterns)
     ):
         yield _candidate(first, Rank.VERDICT, "the first word", patterns)
@@ -179,7 +224,8 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     after = [one for one in mentions if cues and one.start >= cues[-1].end()]
     if len({one.text for one in after}) == 1:
         yield replace(after[-1], rank=Rank.CONCLUDED, rule="the conclusion")
-    yield from mentions
+    reasons = _EXPLAINS.sub(lambda reason: " " * len(reason.group()), text)
+    yield from list(_asserted(reasons, 0, len(text), Rank.ALONE, "the only label", patterns)) or mentions
 
 
 def _is_list(text: str, patterns: LabelPatterns) -> bool:
@@ -202,9 +248,10 @@ def _asserted(text: str, start: int, end: int, rank: Rank, rule: str, patterns: 
     for one in joint:
         yield Candidate(rank, rule, *one.span(), "")
     for found in patterns.mention.finditer(text, start, end):
-        before = text[max(0, found.start() - 2) : found.start()]
+        before = text[max(0, found.start() - 12) : found.start()]
         denied = _NEGATES.search(before) or patterns.doubts.denies(text, *found.span())
-        if not (found.start() in inside or denied or is_reported(text, found.start())):
+        asked = _DOUBTED.match(text, found.end())
+        if not (found.start() in inside or denied or asked or is_reported(text, found.start())):
             yield _candidate(found, rank, rule, patterns)
 
 

@@ -4,9 +4,9 @@ A rule finds places where a text may state its answer. The strongest rank that h
 candidates a postprocessor takes the first or the last; one that is taken back ("Wait, ...", "不对") before the next
 one does not count. `last_version` leaves out all that an answer takes back in the open: "Wait, no.", "I misread …".
 
-`Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese. ``ITEM`` in a pattern is
-whatever can be an answer: a letter, a number. Several may share one negation: "A and B are wrong", "排除A、B". The
-patterns are tried right before and right after a candidate.
+`Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese; `other_languages` has
+those of others. ``ITEM`` in a pattern is whatever can be an answer: a letter, a number. Several may share one negation:
+"A and B are wrong", "排除A、B". The patterns are tried right before and right after a candidate.
 
 `said` makes answers easy to read: thoughts cut out, full-width characters made ASCII, each place still known.
 """
@@ -25,6 +25,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.postprocess.other_languages import ARTICLE, IS, MAY, NOT, NOT_AFTER, WRONG_AFTER
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
@@ -50,11 +51,13 @@ class Rule(Struct, frozen=True):
         name: shown in details and report.
         pattern: of the marker; what it means beyond that is up to the postprocessor.
         rank: how strong the marker is.
+        before: pattern of what must come right before it; empty without one.
     """
 
     name: str
     pattern: str
     rank: Rank
+    before: str = ""
 
 
 class Candidate(Struct, frozen=True):
@@ -162,10 +165,10 @@ _CONDITION: Final = 120
 
 _FILLERS = (
     r"(?:[\s(\[{'\"“‘$*【（]|\b(?:be|the|an?|to|equals?|correct|right|options?|choices?|answers?|either|both|it|is|as|for|with|that|"
-    r"think|believe|say|choose|pick|select|just|simply|necessarily|for\s+sure)\b|选项|答案){0,8}"
+    rf"think|believe|say|choose|pick|select|just|simply|necessarily|for\s+sure|{IS}|{ARTICLE})\b|选项|答案){{0,8}}"
 )
 _NEGATED_BEFORE: Final = (
-    r"(?:\b(?:not|never|neither|nor|cannot)\b(?!\s+only\b)|n['’]t\b|\b(?:anything|everything|all)\s+but\b|\brul\w+\s+out\b"
+    rf"(?:{NOT}|\b(?:not|never|neither|nor|cannot|hardly|barely)\b(?!\s+only\b)|n['’]t\b|\b(?:anything|everything|all)\s+but\b|\brul\w+\s+out\b"
     r"|\b(?:rather\s+than|instead\s+of|other\s+than|except(?:\s+for)?|unlike|eliminat\w+|exclud\w+|reject\w*|discard\w*)\b"
     r"|(?<!是)不(?:会|太?可能|应该?|该|能|可以|要|能说)?(?:再)?(?:是|选择?|为|等于)|不能说|并非|而非|没有?选|别选|误选|错选|排除(?:掉|了)?|除了)"
     rf"{_FILLERS}(?:ITEM[\s)\]'\"”】]{{0,3}}(?:or|nor|and|、|和|或)[\s(\['\"“【]{{0,3}}){{0,6}}"
@@ -175,7 +178,7 @@ _NEGATED_AFTER: Final = (
     r"(?:(?:(?:is|are|was|were|seems?|looks?|must\s+be|(?:can|could)\s+be)\s+)(?:\w+ly\s+|also\s+|both\s+|thus\s+){0,2}"
     r"(?:not\b|wrong|incorrect|false|invalid|impossible|out\b|eliminated|ruled\s+out|excluded|rejected|unlikely|too\b)"
     r"|(?:is|are|was|were|does|do|did|can|could|would)n['’]t\b|(?:does|do|did)\s+not\b|cannot\b|can['’]t\b|fails?\b|contradicts?\b"
-    r"|(?:是|被|可以?|应)?(?:不(?!仅|但|过)|错|有误|排除|矛盾)|[✗✘❌])"
+    rf"|(?:是|被|可以?|应)?(?:不(?!仅|但|过)|错|有误|排除|矛盾)|[✗✘❌])|{NOT_AFTER}|{WRONG_AFTER}"
 )
 _SUPPOSED = (
     r"\b(?:if(?!\s+(?:i|we|you)\s+(?:had|have|must|were))|suppose|supposing|assum\w+|whether|unless)\b"
@@ -184,7 +187,7 @@ _SUPPOSED = (
 _OTHERS = (
     r"\b(?:although|though|while|whereas|despite|(?:many|most|some|other)\s+(?:students|people|readers|would|might|may|choose|pick|say|think)|others\s+\w+|some(?:one|body)|anyone|tend|"
     r"(?:you|i)\s+(?:said|chose|picked|selected|answered|thought|was|almost|nearly)|your\s+(?:previous|last|first|earlier)|"
-    r"might|(?-i:may)|could|at\s+first|initially|originally|tempting|my\s+first)\b"
+    rf"might|(?-i:may)|could|at\s+first|initially|originally|tempting|my\s+first)\b|{MAY}"
     r"|虽然|尽管|即使|很多|不少|许多|有人|有些|有的|同学|[你您][^,。]{0,8}(?:选|说|答)|情况|那就|起初|最初|第一|一开始|直觉|本来|以为|看似|与其|(?<![最很])(?<![最很]有)可能(?!的)|也许|或许"
 )
 _NOT_ASSERTED: Final = late(rf"(?i:{_SUPPOSED}|{_OTHERS})(?:(?!\bthen\b)[^.,。!?;:\n]){{0,60}}\Z")
@@ -208,7 +211,7 @@ _UNDECIDED: Final = late(
     r"\b(?i:(?:cannot|can\s+not|can['’]t|could\s+not|couldn['’]t|unable\s+to|impossible\s+to|hard\s+to|not\s+enough|insufficient)\b"
     r"[^.\n]{0,20}?\b(?:determin\w*|decid\w*|answer\w*|choos\w*|tell|say|know\w*|conclu\w*|solv\w*|find|comput\w*|calculat\w*|help|information|data)"
     r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
-    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of|sorry|as\s+an?\s+(?:ai|language)|depends\s+on|(?:is|are|seems?)\s+missing|ambiguous|cut\s+off|without\s+(?:knowing|more|further|a\s+calculator)|no\s+(?:\w+\s+)?(?:information|data)"
+    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of(?!\s+(?:the\s+above|these)\s?\(?[A-Z]\b)|sorry|as\s+an?\s+(?:ai|language)|depends\s+on|(?:is|are|seems?)\s+missing|ambiguous|cut\s+off|without\s+(?:knowing|more|further|a\s+calculator)|no\s+(?:\w+\s+)?(?:information|data)"
     r"|(?:is|are|does|do|was|were|can|could)n['’]t\s+(?:\w+\s+)?(?:given|known|stated|mentioned|specified|solvable|solved|single|be\s+right)"
     r"|(?:can(?:not|['’]t)|can\s+not)\s+(?:\w+\s+){0,4}?(?:count|do|see|read|open|access|be\s+(?:solved|right|answered)))\b"
     r"|无法|不能(?:确定|判断|回答)|不知道|不确定|不清楚|不好判断|难以|缺少|没有(?:给出|告诉|正确|足够|提供)|都不正确|抱歉|对不起|不足|取决于|歧义|[答数算做解]不了|没法|[说拿]不[准定好]|没有?提[到及]|未提及|做不到|不可能|都不行"

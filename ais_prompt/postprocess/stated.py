@@ -416,7 +416,11 @@ def _evident(text: str, start: int, end: int, item: Match, *, alone: bool) -> Ma
     return item if repeats or alone else None
 
 
-_TAGGED: Final = late(r"<(answer|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE)
+_TAGGED: Final = late(
+    r"(?<!</option>)(?<!</option>\s)<((?:final_?|correct_?)?(?:answer|option)|答案)>((?:(?!<).){0,2000})</\1>(?!\s?<option>)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""An answer in tags. Several options, one after the other, repeat the question."""
 _KEYED: Final = late(
     r"""["'](?:final_?|correct_?)?(?:answer|choice|result|答案|最终答案)["']\s*:\s*(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'\s,{}\[\]]{1,80}(?:,\d{3}\b)*))""",
     re.IGNORECASE,

@@ -104,6 +104,10 @@ def lettered(n: int) -> dict[str, str]:
     return dict(zip("ABCD", names(n), strict=True))
 
 
+def in_line(n: int) -> str:
+    return " ".join(f"{mark}) {name}" for mark, name in lettered(n).items())
+
+
 def pick(*values: Any) -> Made:
     return lambda n: values[n % len(values)]
 
@@ -222,6 +226,19 @@ KINDS = [
     FileKind("several letters", lambda n: dict(question="Which?", **lettered(n), answer=several(n)), several, lambda n: f"The correct options are {', '.join(several(n))}."),
     FileKind("several in a list", lambda n: dict(question="Which?", options=names(n), answer=list(several(n))), several, lambda n: f"The correct options are {', '.join(several(n))}."),
     FileKind("options in the question", lambda n: dict(question=asked(n) + "".join(f"\n{k}. {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
+    FileKind("bbh", lambda n: dict(input=f"{asked(n)}\nOptions:\n" + "\n".join(f"({k}) {t}" for k, t in lettered(n).items()), target=f"({letter(n)})"), letter, is_letter, "It is (A) or (B)."),
+    FileKind("golds with their texts, options in the question", lambda n: dict(question=f"{asked(n)} {in_line(n)}", answer=f"{letter(n)}. {city(n)}"), letter, is_letter, "A, B, C and D are all possible."),
+    FileKind("several letters, options in the question", lambda n: dict(question=f"Which? {in_line(n)}", answer=several(n)), several, lambda n: f"The correct options are {', '.join(several(n))}.", "无法确定，A、B、C、D都有可能。"),
+    FileKind("lists of letters, options in the question", lambda n: dict(question=f"Which? {in_line(n)}", answer=list(several(n))), several, lambda n: f"The correct options are {', '.join(several(n))}.", "A or B"),
+    FileKind("zh letters in words", lambda n: {"题目": asked_zh(n) + "".join(f" {k}. {t}" for k, t in zip("ABCD", names_zh(n), strict=True)), "答案": f"正确答案：{letter_zh(n)}。"}, letter_zh, lambda n: f"故选{letter_zh(n)}。", "可能是A，也可能是B。"),
+    FileKind("zh several, options in the question", lambda n: {"题目": asked_zh(n) + "".join(f" {k}. {t}" for k, t in zip("ABCD", names_zh(n), strict=True)), "答案": "、".join(several(n))}, several, lambda n: f"答案：{several(n)}", "都有可能。"),
+    FileKind("letters of another alphabet", lambda n: dict(question="Что? А) да Б) нет В) и то и другое", answer="АБВ"[n % 3]), lambda n: "АБВ"[n % 3], lambda n: f"Ответ: {'АБВ'[n % 3]}.", "А, Б и В возможны."),
+    # --- labels of other forms ---
+    FileKind("yes and no with a reason", lambda n: dict(question="Does it float?", answer=("Yes, it does.", "No, it sinks.", "No.")[n % 3]), pick("yes", "no", "no"), pick("Yes, it is light.", "No, it is not.", "The answer is no."), "Yes or no?"),
+    FileKind("zh signs", lambda n: {"题目": "冰会浮。", "答案": "√×"[n % 2]}, pick("√", "×"), pick("正确。", "这个说法是错误的。"), "很难说对还是错。"),
+    FileKind("zh traditional", lambda n: {"題目": "冰會浮。", "答案": "對錯"[n % 2]}, pick("對", "錯"), pick("這個說法是對的。", "錯。"), "很難說對還是錯。"),
+    FileKind("ko labels", lambda n: dict(text="좋다.", label=("긍정", "부정")[n % 2]), pick("긍정", "부정"), pick("이 문장은 긍정입니다.", "부정적인 리뷰입니다."), "긍정이 아닙니다."),
+    FileKind("labels in numbers", lambda n: dict(text="So so.", label=n % 4 + 8), lambda n: str(n % 4 + 8), lambda n: f"The label is {n % 4 + 8}.", "I cannot say."),
     # --- objects ---
     FileKind("object", lambda n: dict(text="Which?", expected=dict(city=city(n), n=n)), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"```json\n{json.dumps(dict(city=city(n), n=n), indent=1)}\n```"),
     FileKind("object in a text", lambda n: dict(input="Which?", output=json.dumps(dict(city=city(n), n=n))), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"Here it is: {json.dumps(dict(city=city(n), n=n))}"),

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.errors import DataError
 from ais_prompt.postprocess import (
     first_option_postprocess,
     last_option_postprocess,
     multiple_select_postprocess,
+    option_dataset_postprocess,
 )
 from ais_prompt.registry import POSTPROCESSORS
 
@@ -58,6 +60,18 @@ ONE_OPTION = [
     (r"\boxed{\text{B}}", "B"),
     (r"\boxed{C. Paris}", "C"),
     (r"The answer is A. No: \boxed{D}", "D"),
+    # after its text, or beside those that are wrong
+    ("**Paris** – Option B", "B"),
+    ("The capital is Paris (option B).", "B"),
+    ("B (Paris)", "B"),
+    ("A is not correct. B is.", "B"),
+    ("By elimination, B.", "B"),
+    ("- A) London ❌\n- B) Paris ✅\n- C) Rome ❌", "B"),
+    ("None of the above (D).", "D"),
+    ("B选项", "B"),
+    ("<final_answer>B</final_answer>", "B"),
+    ("<option>B</option>", "B"),
+    ("<correct_option>B</correct_option>", "B"),
     # after thinking
     ("<think>The answer is A</think>\n\nB", "B"),
     ("The answer is A</think>B", "B"),
@@ -69,6 +83,12 @@ NO_OPTION = [
     "A good question. Hmm.",
     "The answer is Africa",
     "The answer is a number",
+    "It could be A or B",
+    "Vitamin C is good.",
+    "A) London ✅\nB) Paris ✅",
+    "A (Paris)\nB (Rome)\nC (Oslo)",
+    "<option>A</option>\n<option>B</option>",
+    "Step 1: A. Einstein was born in Ulm.",
     "答案是Africa",
     r"\boxed{42}",
     "ABCD",
@@ -148,11 +168,41 @@ def test_the_options_may_be_any_letters() -> None:
         ("The answer is B", "B"),
         ("选ABD。", "ABD"),
         (r"\boxed{A, B}", "AB"),
+        ("The correct options are **A) a1** and **C) c1**.", "AC"),
+        ("The correct answers are:\n\n**A. a1**\n**C. Bees**", "AC"),
+        ("A) a1 and C) c1", "AC"),
+        ("Both A and C", "AC"),
+        ("Just B.", "B"),
+        ("The correct options are A (Paris) and C (Rome).", "AC"),
+        ("The answer is B. A is a city.", "B"),
+        ("The only correct option is B; A, C and D are wrong.", "B"),
+        ("Correct: A, C. Wrong: B, D.", "AC"),
         ("Nothing here", None),
     ],
 )
 def test_several_options(text: str, options: str | None) -> None:
     assert multiple_select_postprocess(text) == options
+
+
+@pytest.mark.parametrize(
+    ("gold", "letters"),
+    [
+        *[
+            (gold, "B")
+            for gold in ("B", "(B)", "B.", "B. Paris", "【B】", "选B", "B选项", "正确答案：B。", "Ｂ", ["B"])
+        ],
+        *[(gold, "ACD") for gold in ("ACD", "A、C、D", "A；C；D", "A|C|D", "A-C-D", "A.C.D", "A C D", "A\nC\nD")],
+        *[(gold, "AC") for gold in (["C", "A"], '["A", "C"]', "A and C", "A和C")],
+    ],
+)
+def test_the_letters_of_a_gold(gold: object, letters: str) -> None:
+    assert option_dataset_postprocess(gold) == letters
+
+
+@pytest.mark.parametrize("gold", ["", "Paris", "NBA", "AB-100", "B+", "A-", "C++", 3, None])
+def test_a_gold_without_letters_is_refused(gold: object) -> None:
+    with pytest.raises(DataError, match="names no option"):
+        option_dataset_postprocess(gold)
 
 
 @given(st.text(), st.sampled_from("ABCD"))
