@@ -92,18 +92,29 @@ class Gsm8kEvaluator(AveragingEvaluator):
 
     Decimal numbers are compared without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
     An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
+
+    Args:
+        or_text: whether a gold that is no number, such as "None", is compared as a text, in any case.
     """
 
     metrics: tuple[str, ...] = ("accuracy",)
+
+    def __init__(self, or_text: bool = False) -> None:
+        self.or_text = or_text
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return ``accuracy``, 0 or 1.
 
         Raises:
-            DataError: the gold is not a number.
+            DataError: the gold is not a number, without ``or_text``.
         """
         golds = golds_of(gold)
         numbers = list(map(to_decimal, golds))
+        if self.or_text and None in numbers:
+            texts = [one.strip().casefold() for one in golds]
+            number = to_decimal(extracted)
+            is_right = extracted is not None and str(extracted).strip().casefold() in texts
+            return {"accuracy": float(is_right or (number is not None and number in numbers))}
         if None in numbers:
             raise DataError(
                 f"the gold answer {golds[numbers.index(None)][-40:]!r} is not a number",
@@ -112,8 +123,11 @@ class Gsm8kEvaluator(AveragingEvaluator):
         return {"accuracy": float(to_decimal(extracted) in numbers)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
-        """Return whether two answers are the same number."""
-        return (number := to_decimal(first)) is not None and number == to_decimal(second)
+        """Return whether two answers are the same number, or with ``or_text`` the same text."""
+        number = to_decimal(first)
+        if number is None and self.or_text:
+            return str(first).strip().casefold() == str(second).strip().casefold()
+        return number is not None and number == to_decimal(second)
 
 
 @EVALUATORS.register_module()

@@ -39,7 +39,18 @@ from ais_prompt.plan.file_columns import (
     named_prompts,
     written_prompts,
 )
-from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
+from ais_prompt.plan.gold_kinds import (
+    KINDS,
+    Golds,
+    Kind,
+    Scoring,
+    as_kind,
+    guess,
+    has_gold,
+    labels_of,
+    odd_golds,
+    unread_golds,
+)
 from ais_prompt.prompts import mark_of
 from ais_prompt.terminal import FACT
 from ais_prompt.utils import counted, late, listed
@@ -201,6 +212,11 @@ def describe_rows(
     }
     remarks = (
         *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
+        *(
+            []
+            if kind is None or data.evaluator or data.postprocessor
+            else _gold_notes(data, golds, known, kind, scoring)
+        ),
         *_other_answers(looked, found),
         *([] if data.texts or shape.messages else _left_out(looked, found)),
     )
@@ -345,6 +361,33 @@ def _remarks(
     if missing := next(filter(None, unnamed), None):
         which = "a" if len(data.texts) > 1 else "the"
         yield Note(f"{which} prompt does not name the labels {listed(missing)}, so the model has to guess them")
+
+
+def _gold_notes(data: DataFile, golds: Sequence[Any], known: Golds, kind: Kind, scoring: Scoring) -> Iterator[Note]:
+    """Say which golds are unlike the others, or cannot be right, and what a guessed scorer does not compare.
+
+    Args:
+        data: what is said of the file.
+        golds: the gold of each row.
+        known: those that are not missing.
+        kind: what they are.
+        scoring: the ``eval_cfg``.
+    """
+    rows = [number for number, gold in enumerate(golds) if has_gold(gold)]
+
+    def first(places: Sequence[int]) -> str:
+        return f"the first is {row_place([data.path], rows[places[0]])} ({str(known.values[places[0]])!r:.40})"
+
+    unread = unread_golds(next(one for one in KINDS if one.name == kind), scoring, known)
+    if odd := [place for place in odd_golds(kind, known) if place not in set(unread)]:
+        are = f"{'is' if len(odd) == 1 else 'are'} no {kind}"
+        right = f"{'it is' if len(odd) == 1 else 'they are'} right where the model says the same"
+        yield Note(f"{len(odd)} of {counted(len(rows), 'answer')} {are}, {first(odd)}: {right}")
+    if unread:
+        what = f"{len(unread)} of {counted(len(rows), 'answer')} cannot be read by the scorer, {first(unread)}"
+        yield Note(f"{what}: {'it gets' if len(unread) == 1 else 'they get'} no right marks; --evaluator names another")
+    if scoring.get("dataset_postprocessor", {}).get("type") == "number_dataset_postprocess":
+        yield Note(f"units are not compared: of answers such as {str(known.values[0])!r:.40} the number counts")
 
 
 def _names(prompt: str, label: str) -> bool:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
         gsm8k_dataset_postprocess,
         gsm8k_postprocess,
         inside_numeral,
+        number_dataset_postprocess,
         plain_number,
         to_decimal,
+        without_unit,
     )
     from ais_prompt.postprocess.phrases import (
         bbh_freeform_postprocess,

@@ -8,10 +8,11 @@ everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Final
 
+from ais_prompt.postprocess.label_words import stated_word
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_reported, said, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
@@ -36,16 +37,24 @@ _DOUBTS: Final = doubts(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z]+\s\d{1,2},?\s
 
 
 @POSTPROCESSORS.register_module()
-def date_postprocess(text: str) -> Extraction | None:
+def date_postprocess(text: str, words: Sequence[str] = ()) -> Extraction | None:
     """Return the date that an answer gives, as ``2024-05-01``; None if it gives none, or several without a mark.
 
     >>> date_postprocess("It was signed on May 1st, 2024.")
     '2024-05-01'
     >>> date_postprocess("Either 1 May 2024 or 2 May 2024.")
+    >>> date_postprocess("It was in May 2024.", words=["May 2024"])
+    'May 2024'
+
+    Args:
+        text: the answer.
+        words: right answers that are no dates. One of them counts in an answer that gives no date.
     """
     source = said(text).before_next_question()
     found = strongest(_candidates(source.text), source.text)
-    if not found or (found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1):
+    if not found:
+        return stated_word(text, words)
+    if found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1:
         return None
     return found[-1].extraction(source)
 

@@ -177,7 +177,13 @@ KINDS = [
     FileKind("aime", lambda n: dict(ID=f"2024-{n}", Problem="Find it.", Solution="Long.", Answer=100 + n), lambda n: str(100 + n), lambda n: f"The answer is \\boxed{{{100 + n}}}."),
     FileKind("math-500", lambda n: dict(problem="Find it.", solution=f"So $\\boxed{{\\frac{{{n + 1}}}{{17}}}}$.", answer=f"\\frac{{{n + 1}}}{{17}}", subject="Algebra", level=2), lambda n: f"$\\frac{{{n + 1}}}{{17}}$", lambda n: f"The answer is $\\boxed{{\\dfrac{{{n + 1}}}{{17}}}}$.", compares_formulas=True),
     FileKind("boxed numbers", lambda n: dict(problem="Find it.", solution=f"We add 1 and 2 and get $\\boxed{{{n + 50}}}$."), lambda n: str(n + 50), lambda n: f"The answer is \\boxed{{{n + 50}}}."),
+    FileKind("numbers and a word", lambda n: dict(question="How many?", answer="None" if n == 7 else str(money(n))), lambda n: "None" if n == 7 else f"{money(n):,}", lambda n: "The answer is None." if n == 7 else f"So the answer is \\boxed{{{money(n)}}}.", "None of the 3 steps leads to one of the 4 numbers."),
+    FileKind("gsm-plus", lambda n: dict(question="How many?", answer="Add.\n#### None" if n == 7 else f"Add.\n#### {n + 30}"), lambda n: "None" if n == 7 else str(n + 30), lambda n: "The answer is None." if n == 7 else f"The answer is {n + 30}."),
+    FileKind("lengths in cm", lambda n: dict(question="How long?", answer=f"{n + 12} cm"), lambda n: rf"\boxed{{{n + 12} \text{{ cm}}}}", lambda n: f"The rope is {n + 12} centimeters long.", "It may be 12 cm or 13 cm."),
+    FileKind("asdiv", lambda n: dict(body="Ann has 3.", question="How many?", answer=f"{n + 12} ({('apples', 'girls')[n % 2]})"), lambda n: str(n + 12), lambda n: f"The answer is {n + 12}."),
+    FileKind("angles", lambda n: dict(question="Which angle?", answer=f"{n + 30}°"), lambda n: f"{n + 30}°", lambda n: f"The angle is {n + 30} degrees."),
     # --- dates ---
+    FileKind("dates and a month", lambda n: dict(question="When?", answer="May 1970" if n == 7 else f"1969-07-{n + 10}"), lambda n: "May 1970" if n == 7 else f"July {n + 10}, 1969", lambda n: "It was in May 1970." if n == 7 else f"It was on {n + 10} July 1969.", "In May 1969 or May 1970."),
     FileKind("iso dates", lambda n: dict(question="When?", answer=f"1969-07-{n + 10}"), lambda n: f"1969-07-{n + 10}", lambda n: f"It was on July {n + 10}, 1969."),
     FileKind("english dates", lambda n: dict(question="When?", answer=f"July {n + 10}, 1969"), lambda n: f"July {n + 10}, 1969", lambda n: f"It was on {n + 10} July 1969.", "I do not know when that was."),
     FileKind("years in texts", lambda n: dict(question="When?", answer=str(1900 + n)), lambda n: str(1900 + n), lambda n: f"The answer is {1900 + n}."),

@@ -10,7 +10,13 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import Gsm8kEvaluator
-from ais_prompt.postprocess import gsm8k_dataset_postprocess, gsm8k_postprocess, math_postprocess_v2, to_decimal
+from ais_prompt.postprocess import (
+    gsm8k_dataset_postprocess,
+    gsm8k_postprocess,
+    math_postprocess_v2,
+    number_dataset_postprocess,
+    to_decimal,
+)
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import GSM8K, needs
 
@@ -135,3 +141,51 @@ def test_an_answer_that_is_a_number_in_words_is_read() -> None:
 def test_other_sentences_and_parts_of_larger_numbers_are_not() -> None:
     for text in ("There are two cases.", "Two or three.", "one of them", "Six million", "two thirds", "five point two"):
         assert gsm8k_postprocess(text) is None, text
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("None", "None"),
+        ("The equation has no solution.", "no solution"),
+        ("The answer is 12 and 13.", None),
+        ("Either 12 and 13 or no solution.", None),
+        ("There may be no solution; perhaps there is one.", None),
+        ("It is not true that there is no solution, so 4.", "4"),
+        ("None of these is 4.", None),
+        ("So the answer is 12. It is not None.", "12"),
+    ],
+)
+def test_words_count_where_an_answer_gives_no_number(text: str, answer: str | None) -> None:
+    assert gsm8k_postprocess(text, words=["None", "no solution"]) == answer
+
+
+@pytest.mark.parametrize(
+    ("gold", "number"),
+    [
+        ("12 cm", "12"),
+        ("8 apples", "8"),
+        ("18 (apples)", "18"),
+        ("30°", "30"),
+        ("30 °C", "30"),
+        ("3.5 m/s", "3.5"),
+        ("9.8 m/s^2", "9.8"),
+        ("12 km per hour", "12"),
+        ("1,500 cm", "1500"),
+        ("-5 kWh", "-5"),
+        ("8个苹果", "8"),
+        ("3.5千米", "3.5"),
+        ("1/2 cup", "1/2"),
+        ("2 million people", "2000000"),
+    ],
+)
+def test_the_unit_of_a_gold_is_left_out(gold: str, number: str) -> None:
+    assert number_dataset_postprocess(gold) == number
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["CO2", "2 Fast 2 Furious", "12 Angry Men", "9 am", "9:30 p.m.", "44 BC", "2nd", "12 May", "12月", "5 dozen", "3 and a half", "12A", "12", "3半"],
+)  # fmt: skip
+def test_a_gold_that_is_more_than_a_number_and_its_unit_stays(gold: str) -> None:
+    assert number_dataset_postprocess(gold) == gold
