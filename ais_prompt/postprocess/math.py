@@ -15,14 +15,18 @@ from ais_prompt.errors import DataError
 from ais_prompt.postprocess.numbers import NUMBER, conclusion, plain_number
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided
 from ais_prompt.postprocess.stated import (
+    BOLD,
     EQUATION,
     FORMULA,
     TERM,
     Statement,
+    is_bound,
     is_label,
+    is_stated,
     last_boxed,
     marked_spans,
     sentences,
+    several_values,
     stated_result,
     statements,
 )
@@ -161,6 +165,24 @@ def _alone(text: str) -> Iterator[Candidate]:
             yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
         else:
             yield Candidate(Rank.ALONE, "the last sentence", *result.span(), plain_number(result.group()))
+    elif (
+        (bold := _bold(text))
+        and is_stated(text, bold[0])
+        and not (is_undecided(text) or is_bound(text, bold[0]) or _DOUBTS.denies(masked, *bold))
+    ):
+        yield _candidate(text, Rank.ONLY, "the only bold formula", *bold)
+
+
+def _bold(text: str) -> tuple[int, int] | None:
+    """Where the only formula or number in bold is: "So the probability is **3/4**."; None if there are several."""
+    found = [one for one in BOLD.finditer(text) if re.search(r"\d|\\", one[1])]
+    if len({one[1] for one in found}) != 1 or several_values(text):
+        return None
+    content = found[-1][1]
+    formula = _INLINE.fullmatch(content)
+    is_heading = content.rstrip().endswith((":", ".", ")")) and not re.search(r"[(=\\]", content)
+    start = found[-1].start(1)
+    return None if is_heading or not _is_whole(content) else _content(formula, start) if formula else found[-1].span(1)
 
 
 def _stated(text: str, statement: Statement) -> tuple[int, int] | None:

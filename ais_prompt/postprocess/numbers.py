@@ -381,7 +381,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     number = VALUE.search(text, start, end)
     if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
         return None
-    after = text[number.end() : end]
+    after = text[number.end() : end].rstrip(" \t*")
     return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
 
 
