@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
     from ais_prompt.postprocess.numbers import (
         NUMBER,
+        ONLY_NUMBER,
         gsm8k_dataset_postprocess,
         gsm8k_postprocess,
         inside_numeral,

@@ -204,6 +204,8 @@ def plain_number(written: str) -> str:
     return written if number is None else f"{number.scaleb(_SCALES[scale[1]]):f}"
 
 
+ONLY_NUMBER: Final = "the only number"
+"""The rule for a number that an answer gives no reason to read."""
 _MARK: Final = late(r"####[^\n]*")
 _CONTRAST: Final = late(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
@@ -321,7 +323,7 @@ def _unmarked(text: str) -> Iterator[Candidate]:
     if result := stated_result(text, VALUE, _DOUBTS):
         yield _candidate(Rank.ALONE, "the last sentence", result)
     elif only := only_number(text, VALUE, _DOUBTS):
-        yield _candidate(Rank.ONLY, "the only number", only)
+        yield _candidate(Rank.ONLY, ONLY_NUMBER, only)
     elif worded := _IN_WORDS.fullmatch(text):
         value = str(number_of_words(worded["number"]))
         yield Candidate(Rank.ONLY, "a number in words", *worded.span("number"), value)

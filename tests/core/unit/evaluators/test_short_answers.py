@@ -124,3 +124,67 @@ def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None
 )
 def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:
     assert ContainsEvaluator().value(answer, gold) == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ("It's HR.", "IT", 0),
+        ("Ask us.", "US", 0),
+        ("I know who did it.", "WHO", 0),
+        ("It is IT.", "IT", 1),
+        ("it", "IT", 1),
+        ("The US won.", "US", 1),
+        ("CFO approves it", "the CFO", 1),
+        ("I like Beatles songs", "The Beatles", 1),
+        ("Guess who.", "The Who", 0),
+        ("the who", "The Who", 1),
+        ("3.5千米", "3.5 千米", 1),
+        ("共3.5 千米。", "3.5千米", 1),
+        ("It is 1,250 m.", "1250 m", 1),
+        ("It is 1250.", "1,250", 1),
+        ("1,234.5万元", "1234.5万元", 1),
+        ("1：7", "1∶7", 1),
+        ("2 : 9", "2:9", 1),
+        ("12km", "12 km", 1),
+        ("it is 12 km", "12km", 1),
+        ("\\boxed{\\text{Paris}}", "Paris", 1),
+        ("$\\text{CO}_2$", "CO2", 1),
+        ("$12\\text{ cm}$", "12 cm", 1),
+        ("Sao Paulo", "São Paulo", 1),
+        ("São Paulo", "Sao Paulo", 0),
+        ("Washington, D.C.", "Washington D.C.", 1),
+        ("This is a hard thing to know.", "A", 0),
+        ("The answer is A.", "A", 1),
+        ("I think it is B.", "I", 0),
+        ("I think it is B.", "B", 1),
+        ("Option (B) is wrong, so (A).", "B", 0),
+        ("The answer is X.", "X", 1),
+        ("Yes, there is no doubt.", "no", 0),
+        ("No, it is not; yes would be wrong.", "yes", 0),
+        ("No, they differ.", "no", 1),
+        ("yes", "Yes", 1),
+        ("1005 - 5 = 1000", "1005", 0),
+        ("Step 3: we get 15. The answer is 15.", "3", 0),
+        ("It was built in 1969 by 300 men.", "1969", 1),
+        ("He was born in 1921 in Paris, one of 4 children.", "1921", 1),
+        ("是这样的吗?很难说。", "是", 0),
+        ("500 is in 1,500", "1500", 1),
+        ("1,500", "500", 0),
+        ("It costs $5 and $6.", "$5", 1),
+        ("I owe 7654321", "7654321", 1),
+        ("1234567,7654321", "7654321", 1),
+        ("Gare de l'Est", "gare de l’est", 1),
+        ("が", "か", 0),
+        ("at 5: 3 apples", "3", 1),
+        ("July 20, 1969", "20 July 1969", 0),
+        ("on July 20, 1969", "July 20, 1969", 1),
+        ("The B2B market", "B2B", 1),
+        ("v3.10", "3.10", 0),
+        ("Python 3.10", "3.10", 1),
+    ],
+)
+def test_spellings_make_no_difference_and_words_of_any_answer_must_be_stated(
+    answer: str, gold: str, value: float
+) -> None:
+    assert ContainsEvaluator().value(answer, gold) == value
