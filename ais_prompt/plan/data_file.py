@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -61,6 +62,12 @@ ROWS_LOOKED_AT: Final = 20_000
 """Rows that decide what a file means; the reader refuses a later one of another shape."""
 _HAN: Final = late(r"[\u4e00-\u9fff]")
 _WORD: Final = late(r"[\u4e00-\u9fff]|\b[^\W\d_]+\b")
+_CODE: Final = late(
+    r"\A\s*(?:```|def\s+\w+\(|class\s+\w+[:(]|import\s+\w|#include\b|public\s+\w|(?i:select)\s[^;]{1,1000}\s(?i:from)\s"
+    r"|(?i:insert\s+into|update\s+\w+\s+set|delete\s+from|create\s+table)\b)"
+)
+_MOST_REPEATED: Final = 12
+"""Words of a text that a model may repeat as it is; a Chinese character counts as half a word."""
 _MANY_WORDS: Final = 8
 """Words of a column that a question may be about; Chinese characters count as words."""
 _OF_THE_ANSWER: Final = late(
@@ -388,6 +395,20 @@ def _gold_notes(data: DataFile, golds: Sequence[Any], known: Golds, kind: Kind, 
         yield Note(f"{what}: {'it gets' if len(unread) == 1 else 'they get'} no right marks; --evaluator names another")
     if scoring.get("dataset_postprocessor", {}).get("type") == "number_dataset_postprocess":
         yield Note(f"units are not compared: of answers such as {str(known.values[0])!r:.40} the number counts")
+    if kind == "text":
+        yield from _long_texts([one[0] for one in known.texts if one])
+
+
+def _long_texts(texts: Sequence[str]) -> Iterator[Note]:
+    """Say that a model seldom repeats sentences or programs word for word, and what else scores them."""
+    if sum(_CODE.search(text) is not None for text in texts) * 2 > len(texts):
+        what, other = "programs or queries", "other evaluators are in docs/evaluators.md"
+    elif (length := median(_words(text) - len(_HAN.findall(text)) // 2 for text in texts)) > _MOST_REPEATED:
+        rouge = "JiebaRougeEvaluator" if _HAN.search(texts[0]) else "RougeEvaluator"
+        what, other = f"texts of about {length:.0f} words", f"--evaluator {rouge} or BleuEvaluator compares words"
+    else:
+        return
+    yield Note(f"answers are {what}, and only one that repeats them is right: {other}, and a judge reads meaning")
 
 
 def _names(prompt: str, label: str) -> bool:

@@ -21,7 +21,16 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, make_evaluator
-from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal, without_unit
+from ais_prompt.postprocess import (
+    UNMARKED,
+    gsm8k_postprocess,
+    last_boxed,
+    same_label,
+    to_date,
+    to_decimal,
+    without_unit,
+    xml_tag_postprocessor,
+)
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.utils import is_missing, late, parse_text
 
@@ -48,6 +57,7 @@ KNOWN_LABELS: Final = (
     frozenset(("正面", "负面", "中性", "积极", "消极")),
 )
 """Labels that need no repetition to be recognised."""
+_TAG: Final = "<answer>"
 _TRIED: Final = 20
 """Different golds that a scorer is tried on."""
 _MOST_TRIED: Final = 2_000
@@ -61,6 +71,10 @@ _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
 _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
 _PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
+_BESIDE_TEXTS: Final = late(
+    r"text|value|aliases|(?:normalized|matched|char)_\w+|(?:\w+_)?(?:ids?|start|end|types?|index|offsets?|tokens|lang|source)"
+)
+"""Names in an object with an answer that tell nothing to be compared."""
 _LETTER: Final = late(r"\W*([A-J])\W*")
 
 
@@ -119,12 +133,22 @@ def _texts(value: Any) -> list[str] | None:
     """Return the right answers of a gold as texts; None for an object of another form."""
     if isinstance(value, bool):
         return [str(value).lower()]
+    if any(map(_has_content, value if isinstance(value, list) else [value])):
+        return None
     try:
         return golds_of(value)
     except MissingGoldError:
         return []
     except AisPromptError:
         return None
+
+
+def _has_content(value: Any) -> bool:
+    """Return whether an object with a ``text`` or ``value`` has more to compare: ``{"value": 3.5, "unit": "kg"}``."""
+    if not isinstance(value, Mapping) or not {"text", "value"} & set(value):
+        return False
+    others = (one for key, one in value.items() if not _BESIDE_TEXTS.fullmatch(str(key)))
+    return not all(is_missing(one) or one == [] for one in others)
 
 
 def _scoring(evaluator: str, extract: str | None = None, of_gold: str | None = None, **args: Any) -> Scoring:
@@ -206,7 +230,8 @@ def _number(golds: Golds) -> Scoring | None:
     if texts and all((box := last_boxed(text)) and to_decimal(box) is not None for text in texts):
         return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", "math_postprocess_v2")
     if not _mostly(golds.numbers, to_decimal):
-        return None
+        are_solutions = texts and len(texts) == len(golds.texts) and all(map(_states_number, texts))
+        return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", "gsm8k_postprocess") if are_solutions else None
     of_gold = None
     if any("####" in text for text in texts):
         of_gold = "gsm8k_dataset_postprocess"
@@ -229,6 +254,12 @@ def _number_of(text: str) -> str:
     return text.rpartition("####")[2].strip() if "####" in text else without_unit(text) or text.strip()
 
 
+def _states_number(text: str) -> bool:
+    """Return whether a gold is a solution that marks or announces a number: "We add. The answer is 30"."""
+    number = gsm8k_postprocess(text)
+    return number is not None and number.reading.rule not in UNMARKED
+
+
 def _mostly(rows: Sequence[Sequence[str]], read: Callable[[str], Any]) -> bool:
     """Return whether ``read`` makes something of all right answers of most rows, nine of ten."""
     known = sum(bool(texts) and all(read(text) is not None for text in texts) for texts in rows)
@@ -244,6 +275,15 @@ def _words(odd: Sequence[str]) -> list[str]:
     """Return the odd golds that an answer may say as if they were labels; empty if they are too many."""
     words = [text for text in odd if len(text) <= LONGEST_LABEL and "\n" not in text]
     return words if len(words) <= MOST_LABELS else []
+
+
+def _text(golds: Golds) -> Scoring | None:
+    texts = [text for texts in golds.texts for text in texts]
+    if texts and len(texts) == len(golds.texts) and all(xml_tag_postprocessor(text, _TAG) for text in texts):
+        scoring = _scoring("ContainsEvaluator", None, "xml_tag_postprocessor")
+        scoring["dataset_postprocessor"]["tag"] = _TAG
+        return scoring
+    return _scoring("ContainsEvaluator") if texts else None
 
 
 def _date(golds: Golds) -> Scoring | None:
@@ -287,7 +327,7 @@ KINDS: Final = (
         "text",
         "a text that is in the model's answer",
         ("Paris", ["Paris", "City of Light"]),
-        lambda golds: _scoring("ContainsEvaluator") if any(golds.texts) else None,
+        _text,
         "Let me think. It is %s.",
     ),
     GoldKind(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ais_prompt.postprocess.numbers import (
         NUMBER,
         ONLY_NUMBER,
+        UNMARKED,
         gsm8k_dataset_postprocess,
         gsm8k_postprocess,
         inside_numeral,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         first_capital_postprocess_multi,
         last_capital_postprocess,
         match_answer_pattern,
+        xml_tag_postprocessor,
     )
     from ais_prompt.postprocess.rule_engine import REACH, AnswerText, Candidate, Doubts, Rank, doubts, said, strongest
     from ais_prompt.postprocess.stated import boxed_spans, last_boxed

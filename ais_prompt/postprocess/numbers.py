@@ -205,7 +205,9 @@ def plain_number(written: str) -> str:
 
 
 ONLY_NUMBER: Final = "the only number"
-"""The rule for a number that an answer gives no reason to read."""
+LAST_SENTENCE: Final = "the last sentence"
+UNMARKED: Final = (LAST_SENTENCE, ONLY_NUMBER, "a number in words")
+"""Rules for numbers that an answer neither marks nor announces."""
 _MARK: Final = late(r"####[^\n]*")
 _CONTRAST: Final = late(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
@@ -321,12 +323,12 @@ def number_dataset_postprocess(text: str) -> str:
 def _unmarked(text: str) -> Iterator[Candidate]:
     """The number that a text without a marker states, if there is one."""
     if result := stated_result(text, VALUE, _DOUBTS):
-        yield _candidate(Rank.ALONE, "the last sentence", result)
+        yield _candidate(Rank.ALONE, LAST_SENTENCE, result)
     elif only := only_number(text, VALUE, _DOUBTS):
         yield _candidate(Rank.ONLY, ONLY_NUMBER, only)
     elif worded := _IN_WORDS.fullmatch(text):
         value = str(number_of_words(worded["number"]))
-        yield Candidate(Rank.ONLY, "a number in words", *worded.span("number"), value)
+        yield Candidate(Rank.ONLY, UNMARKED[-1], *worded.span("number"), value)
 
 
 def _marked(text: str, *, corrected: bool = False) -> Iterator[Candidate]:

@@ -223,6 +223,12 @@ KINDS = [
     # --- objects ---
     FileKind("object", lambda n: dict(text="Which?", expected=dict(city=city(n), n=n)), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"```json\n{json.dumps(dict(city=city(n), n=n), indent=1)}\n```"),
     FileKind("object in a text", lambda n: dict(input="Which?", output=json.dumps(dict(city=city(n), n=n))), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"Here it is: {json.dumps(dict(city=city(n), n=n))}"),
+    FileKind("objects with a text", lambda n: dict(text="Which?", expected=dict(name=city(n), text="x y", value=n + 0.5)), lambda n: json.dumps(dict(value=n + 0.5, text="x y", name=city(n))), lambda n: f"```json\n{json.dumps(dict(name=city(n), text='x y', value=n + 0.5))}\n```", "x y"),
+    FileKind("values with a unit", lambda n: dict(text="How much?", expected=dict(value=n + 0.5, unit="kg")), lambda n: json.dumps(dict(value=n + 0.5, unit="kg")), lambda n: f'It is {{"unit": "kg", "value": {n + 0.5}}}.', "3.5"),
+    FileKind("complexwebquestions", lambda n: dict(question=asked(n), answers=[dict(answer=city(n), aliases=["the town of " + city(n)], answer_id="m.1")]), city, is_city),
+    FileKind("solutions", lambda n: dict(question="How many?", answer=f"We add 3 to {n} and 27.\nThe answer is {n + 30}."), lambda n: str(n + 30), lambda n: f"The answer is {n + 30}.", "We add 3 to 30 and 27."),
+    FileKind("tagged numbers", lambda n: dict(question="How many?", answer=f"<think>3 or 4?</think><answer>{n + 30}</answer>"), lambda n: str(n + 30), lambda n: f"<answer>{n + 30}</answer>"),
+    FileKind("tagged texts", lambda n: dict(question=asked(n), answer=f"<think>Hm.</think>\n<answer>{city(n)}</answer>"), city, is_city),
     # --- tried when all others held, before anything was written for them: 22 of 30 held ---
     FileKind("squad, list of objects", lambda n: dict(context="A text.", question=asked(n), answers=[dict(text=city(n), answer_start=3)]), city, is_city),
     FileKind("dolly", lambda n: dict(instruction=asked(n), context="", response=city(n), category="open_qa"), city, is_city),

@@ -234,6 +234,8 @@ def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
         ([*map(str, range(1000, 1019)), "None"], "1 of 20 answers is no number, the first is FILE:20 ('None'): it is right where the model says the same"),
         ([f"2024-05-{n}" for n in range(10, 28)] + ["May 2024", "1969"], "2 of 20 answers are no date, the first is FILE:19 ('May 2024'): they are right where the model says the same"),
         ([*map(str, range(1000, 1019)), "It is\nlong."], "1 of 20 answers cannot be read by the scorer, the first is FILE:20 ('It is\\nlong.'): it gets no right marks; --evaluator names another"),
+        ([f"The city of town number {n} lies by a river, and has a bridge and a mill." for n in range(9)], "answers are texts of about 16 words, and only one that repeats them is right: --evaluator RougeEvaluator or BleuEvaluator compares words, and a judge reads meaning"),
+        ([f"SELECT name FROM t WHERE id = {n}" for n in range(9)], "answers are programs or queries, and only one that repeats them is right: other evaluators are in docs/evaluators.md, and a judge reads meaning"),
         ([f"{n} cm" for n in range(20)], "units are not compared: of answers such as '0 cm' the number counts"),
     ],
 )  # fmt: skip
