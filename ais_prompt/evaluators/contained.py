@@ -75,7 +75,7 @@ class ContainsEvaluator(MeanEvaluator):
 
     - upper and lower case, but for golds of two or three capitals: "it" is not IT, nor "who" WHO;
     - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold, white space, commas
-      between words and thousands, and LaTeX around a text: ``\text{}``, ``\boxed{}``, ``$``;
+      between words and thousands, 9:30 AM for 09:30 a.m., and LaTeX around a text: ``\text{}``, ``\boxed{}``, ``$``;
     - quotation marks around a gold, its article, the blank between its number and its unit, and its accents, if the
       answer has none.
 
@@ -116,6 +116,7 @@ _NEEDLESS: Final = re.compile(
     rf"(?<=\d),(?=\d{{3}}(?![\d,]))|(?<=[^\W\d_]),(?= )|(?<=[{_CJK}]) (?=\w)|(?<=\w) (?=[{_CJK}])"
     r"|(?<=\d) (?=[:/] ?\d)|(?:(?<=\d[:/])|(?<=\d [:/])) (?=\d)"
 )
+_TIME: Final = re.compile(r"(?i)(?<![\d:])0?(\d{1,2}(?::\d\d)?) ?([ap])\.?m\b\.?")
 _SHORT_CAPITALS: Final = re.compile(r"[A-Z]{2,3}")
 _ARTICLE: Final = re.compile(r"(?i:the|an?) (?=\w{4}|[A-Z]{2})")
 _STATED: Final = (("yes", "no"), ("true", "false"), ("是", "否"), ("对", "错"), ("正确", "错误"))
@@ -130,7 +131,7 @@ def _plain(text: str) -> str:
             text = _LATEX.sub(r"\1", text)
         text = _LATEX_DOLLARS.sub(r"\1", _LATEX_SPACE.sub(" ", text))
     plain = _NEEDLESS.sub("", " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).split()))
-    return re.sub(r"[.。]+\Z", "", plain) or plain
+    return re.sub(r"[.。]+\Z", "", _TIME.sub(r"\1 \2m", plain)) or plain
 
 
 def _has(answer: str, text: str, gold: str) -> bool:

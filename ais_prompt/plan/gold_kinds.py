@@ -188,14 +188,22 @@ def _object(golds: Golds) -> Scoring | None:
     known = [value for value in values if isinstance(value, Mapping) and not _texts(value)]
     nested = [value for value in values if isinstance(value, list) and any(isinstance(one, Mapping) for one in value)]
     are_objects = values and len(known) + len(nested) == len(values)
-    return _scoring("JsonEqualEvaluator", "json_postprocess") if are_objects else None
+    if not are_objects:
+        return None
+    of_gold = (
+        "json_postprocess" if any(isinstance(one, str) and one.strip()[0] == "`" for one in golds.values) else None
+    )
+    return _scoring("JsonEqualEvaluator", "json_postprocess", of_gold, extract_lenient=True)
 
 
 def _parsed_object(value: Any) -> Any:
-    """Return the object, or the list of objects, that a text is in JSON; any other value as it is."""
-    if isinstance(value, str) and value.strip().startswith(("{", "[{")):
+    """Return the object, or the list of objects, that a text or a code block is in JSON; any other value as it is."""
+    text = value.strip() if isinstance(value, str) else ""
+    if text.startswith("```"):
+        text = text.strip("`").removeprefix("json").strip()
+    if text.startswith(("{", "[{")):
         with suppress(ValueError):
-            return parse_text(value)
+            return parse_text(text)
     return value
 
 
@@ -375,7 +383,7 @@ def as_kind(name: Kind, golds: Golds) -> tuple[GoldKind, Scoring]:
         "number": _scoring("Gsm8kEvaluator", "gsm8k_postprocess"),
         "date": _scoring("AccEvaluator", "date_postprocess", "date_postprocess"),
         "formula": _scoring("MATHVerifyEvaluator", "math_postprocess_v2"),
-        "object": _scoring("JsonEqualEvaluator", "json_postprocess"),
+        "object": _scoring("JsonEqualEvaluator", "json_postprocess", extract_lenient=True),
         "text": _scoring("ContainsEvaluator"),
         "exact": _scoring("AccEvaluator"),
     }

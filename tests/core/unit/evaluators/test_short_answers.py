@@ -182,6 +182,10 @@ def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any,
         ("The B2B market", "B2B", 1),
         ("v3.10", "3.10", 0),
         ("Python 3.10", "3.10", 1),
+        ("It starts at 9:30 a.m.", "9:30 AM", 1),
+        ("09:30AM", "9:30 a.m.", 1),
+        ("It starts at 9:30 p.m.", "9:30 AM", 0),
+        ("It starts at 9:30 a.m.", "19:30 AM", 0),
     ],
 )
 def test_spellings_make_no_difference_and_words_of_any_answer_must_be_stated(

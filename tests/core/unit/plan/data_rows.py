@@ -223,6 +223,7 @@ KINDS = [
     # --- objects ---
     FileKind("object", lambda n: dict(text="Which?", expected=dict(city=city(n), n=n)), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"```json\n{json.dumps(dict(city=city(n), n=n), indent=1)}\n```"),
     FileKind("object in a text", lambda n: dict(input="Which?", output=json.dumps(dict(city=city(n), n=n))), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"Here it is: {json.dumps(dict(city=city(n), n=n))}"),
+    FileKind("objects in code blocks", lambda n: dict(input="Which?", output=f'```json\n{{"city": "{city(n)}"}}\n```'), lambda n: json.dumps(dict(city=city(n))), lambda n: f"Here it is: {{'city': '{city(n)}',}}", "Paris, Tokyo or Rome"),
     FileKind("objects with a text", lambda n: dict(text="Which?", expected=dict(name=city(n), text="x y", value=n + 0.5)), lambda n: json.dumps(dict(value=n + 0.5, text="x y", name=city(n))), lambda n: f"```json\n{json.dumps(dict(name=city(n), text='x y', value=n + 0.5))}\n```", "x y"),
     FileKind("values with a unit", lambda n: dict(text="How much?", expected=dict(value=n + 0.5, unit="kg")), lambda n: json.dumps(dict(value=n + 0.5, unit="kg")), lambda n: f'It is {{"unit": "kg", "value": {n + 0.5}}}.', "3.5"),
     FileKind("complexwebquestions", lambda n: dict(question=asked(n), answers=[dict(answer=city(n), aliases=["the town of " + city(n)], answer_id="m.1")]), city, is_city),
