@@ -254,7 +254,15 @@ def _number(golds: Golds) -> Scoring | None:
     if any(_FORMULA.search(text) for text in odd):
         return None
     more: dict[str, Any] = {"or_text": True, "extract_words": _words(odd)} if odd else {}
+    if _has_thousands_points(texts):
+        more["thousands_point"] = True
     return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", of_gold, **more)
+
+
+def _has_thousands_points(texts: Sequence[str]) -> bool:
+    """Return whether "1.250" is 1250 in this column: others have decimal commas, or are euros, and none is "1.5"."""
+    points = {len(digits) for text in texts for digits in re.findall(r"\.(\d+)", text)}
+    return points == {3} and any("€" in text or re.search(r",\d\d?(?!\d)", text) for text in texts)
 
 
 def _number_of(text: str) -> str:

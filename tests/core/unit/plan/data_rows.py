@@ -170,6 +170,7 @@ KINDS = [
     # --- numbers ---
     FileKind("sums", lambda n: dict(question="How many?", answer=3 * n + 40), lambda n: str(3 * n + 40), lambda n: f"The answer is {3 * n + 40}."),
     FileKind("euros", lambda n: dict(question="How much?", answer=f"{n + 3},50 €"), lambda n: f"{n + 3},50 €", lambda n: f"The answer is {n + 3},50 €."),
+    FileKind("german thousands", lambda n: dict(question="Wie viel?", answer=f"1.{n + 100},50 €" if n % 2 else f"1.{n + 100} €"), lambda n: f"{n + 1100},50 €" if n % 2 else f"{n + 1100} Euro", lambda n: f"Die Antwort: 1.{n + 100}{',50' * (n % 2)} €"),
     FileKind("percent", lambda n: dict(question="How much?", answer=f"{n + 3}%"), lambda n: f"{n + 3}%", lambda n: f"The answer is {n + 3}%."),
     FileKind("dollars", lambda n: dict(question="How much?", answer=f"${money(n):,}"), lambda n: f"${money(n):,}", lambda n: f"The total is ${money(n):,}."),
     FileKind("gsm8k", lambda n: dict(question="How many?", answer=f"Add.\n#### {money(n):,}"), lambda n: str(money(n)), lambda n: f"So the answer is {money(n)}."),
