@@ -74,13 +74,15 @@ class ContainsEvaluator(MeanEvaluator):
     (`ais_prompt.evaluators.contained.contains`). Several golds are alternatives. No difference make
 
     - upper and lower case, but for golds of two or three capitals: "it" is not IT, nor "who" WHO;
-    - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold, white space, commas
-      between words and thousands, 9:30 AM for 09:30 a.m., and LaTeX around a text: ``\text{}``, ``\boxed{}``, ``$``;
+    - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold and white space;
+    - commas between words and thousands, full stops in U.S. and St., 9:30 AM for 09:30 a.m., and LaTeX around a text:
+      ``\text{}``, ``\boxed{}``, ``$``;
     - quotation marks around a gold, its article, the blank between its number and its unit, and its accents, if the
       answer has none.
 
     Some golds are in too many answers. Yes and no, true and false, 是 and 否 count as `label_postprocess` reads them,
-    one capital letter as `first_option_postprocess` does, and a number only if the answer states no other one.
+    one capital letter as `first_option_postprocess` does, and a number as `gsm8k_postprocess` does, if the answer gives
+    a reason to read one.
 
     **Known limit**: what the answer says of another gold is not read. "Not Paris but Lyon" has Paris in it, and so has
     an answer that repeats a question or options with the gold. Use a postprocessor for labels, letters, numbers and
@@ -114,6 +116,8 @@ _CJK: Final = r"\u3040-\u30ff\u3400-\u9fff"
 _NEEDLESS: Final = re.compile(
     # commas of thousands and between words; blanks beside signs that need none, and in 2 : 9
     rf"(?<=\d),(?=\d{{3}}(?![\d,]))|(?<=[^\W\d_]),(?= )|(?<=[{_CJK}]) (?=\w)|(?<=\w) (?=[{_CJK}])"
+    # full stops of St. and U.S.
+    r"|(?<=\b[A-Z][a-z])\.(?= [A-Z])|(?<=\b[A-Z])\.(?=[A-Z]\.)|(?<=\.[A-Z])\."
     r"|(?<=\d) (?=[:/] ?\d)|(?:(?<=\d[:/])|(?<=\d [:/])) (?=\d)"
 )
 _TIME: Final = re.compile(r"(?i)(?<![\d:])0?(\d{1,2}(?::\d\d)?) ?([ap])\.?m\b\.?")
@@ -129,7 +133,7 @@ def _plain(text: str) -> str:
     if "\\" in text or "$" in text:
         for _ in range(_NESTED):
             text = _LATEX.sub(r"\1", text)
-        text = _LATEX_DOLLARS.sub(r"\1", _LATEX_SPACE.sub(" ", text))
+        text = _LATEX_DOLLARS.sub(r"\1", _LATEX_SPACE.sub(" ", text.replace("{,}", ",")))
     plain = _NEEDLESS.sub("", " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).split()))
     return re.sub(r"[.。]+\Z", "", _TIME.sub(r"\1 \2m", plain)) or plain
 
@@ -146,10 +150,10 @@ def _has(answer: str, text: str, gold: str) -> bool:
         return first_option_postprocess(answer, "".join(dict.fromkeys(_LETTERS + gold))) == gold
     if _SHORT_CAPITALS.fullmatch(gold):
         return contains(text, gold)
-    if (number := to_decimal(gold)) is not None and gold.isdigit():
+    if (number := to_decimal(gold)) is not None and not re.match(r"0\d", gold):
         stated = gsm8k_postprocess(answer)
-        if stated is not None and stated.reading.rule != ONLY_NUMBER and to_decimal(stated) != number:
-            return False
+        if stated is not None and stated.reading.rule != ONLY_NUMBER:
+            return to_decimal(stated) == number
     return any(contains(folded, one.casefold()) for one in _spellings(gold, text)) or _without_article(gold, text)
 
 

@@ -181,6 +181,7 @@ _ONLY_PREMISE: Final = late(
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
 _SUM: Final = late(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
+_BECAUSE: Final = late(r",?\s+(?:because|since)\b", re.IGNORECASE)
 _CONTRASTED: Final = late(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
 _PLANS: Final = late(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
 _REMARK: Final = late(
@@ -321,19 +322,19 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
         return None
     if result := _first_sum(text, items):
         return result
-    is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
-    if _DANGLING.search(text.rstrip()[-200:]) if is_short else _breaks_off(text, every):
-        return None
     found = [
         (start, end, one)
         for start, end in every
         for one in items.finditer(text, max(start, end - LONGEST), end)
         if not _is_term(text, one, doubts, _TERM_OF)
     ]
-    for narrowed in (_in_bold, _in_first_line, _without_times):
-        if len({one.group() for _, _, one in found}) > 1:
-            found = narrowed(text, found) or found
-    if len({one.group() for _, _, one in found}) != 1:
+    if emphasised := _in_bold(text, found) or _in_first_line(text, found):
+        found = emphasised
+    elif len({one.group() for _, _, one in found}) > 1:
+        found = _without_times(text, found)
+    is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
+    is_cut = _DANGLING.search(text.rstrip()[-200:]) if is_short or emphasised else _breaks_off(text, every)
+    if is_cut or len({one.group() for _, _, one in found}) != 1:
         return None
     item = found[-1][2]
     return None if is_bound(text, item.start()) or not is_stated(text, item.start()) else item
@@ -345,6 +346,8 @@ def is_stated(text: str, place: int) -> bool:
     if not every or is_supposed(text, place) or is_reported(text, place):
         return False
     start, end = every[0]
+    because = _BECAUSE.search(text, place, end)
+    end = because.start() if because else end
     sentence = _CONTRASTED.sub("", text[max(start, end - LONGEST) : end])
     if _BEGINS.match(sentence) or _ASKS.search(sentence) or _ONLY_PREMISE.search(sentence):
         return False

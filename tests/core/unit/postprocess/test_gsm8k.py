@@ -209,6 +209,8 @@ def test_a_gold_that_is_more_than_a_number_and_its_unit_stays(gold: str) -> None
         "The revenue of Paris in 2023 was €42.",
         "$42 per month for up to 10 users",
         "Churn was 42% in month 0",
+        "She has **42** apples left.\n\nCalculation: 50 - 8 = 42",
+        "Ann has **42** apples left, because she started with 50 and gave 8 away.",
     ],
 )
 def test_the_number_beside_others_that_is_stated_as_the_result_counts(text: str) -> None:
