@@ -69,7 +69,7 @@ _CODE: Final = late(r"[-+]?0\d+")
 """Digits that are a code: 00701 is not 701."""
 _THREE_DIGITS: Final = late(r"\d{3}")
 """An answer of the AIME, a number from 000 to 999: 073 is 73."""
-_FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b")
+_FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b|(?:\d|\b[a-z]|\))!")
 _PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _BESIDE_TEXTS: Final = late(
     r"text|value|aliases|(?:normalized|matched|char)_\w+|(?:\w+_)?(?:ids?|start|end|types?|index|offsets?|tokens|lang|source)"

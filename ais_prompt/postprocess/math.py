@@ -53,6 +53,7 @@ _LEAD: Final = late(
     r"\s*(?:\\displaystyle|(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|[a-z]{3,}:(?=\s))|大约|约|=|≈)\s*"
 )
 _SOLUTION: Final = late(r"\s*解\s*:\s*")
+_TEXT: Final = late(r"[\d:.,\s]{0,20}\\text\s?\{[^{}]{1,80}\}[.\s]*")
 _CODE_BLOCK: Final = late(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = late(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
@@ -239,6 +240,8 @@ def _whole(text: str) -> tuple[int, int] | None:
 def _is_whole(text: str) -> bool:
     """Return whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
     line = text.strip()
+    if _TEXT.fullmatch(line):
+        return True
     if (
         "\n" in line
         or is_undecided(line)

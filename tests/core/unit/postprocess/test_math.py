@@ -77,7 +77,9 @@ def test_they_are_found_by_name() -> None:
         ("It is not **3/4**.", None),
         ("Which is **3/4**?", None),
         ("**Step 1:** add", None),
+        (r"\text{no solution}", r"\text{no solution}"),
+        (r"10:45 \text{ a.m.}", r"10:45 \text{ a.m.}"),
     ],
 )
-def test_the_only_formula_in_bold_is_the_result(text: str, answer: str | None) -> None:
+def test_the_only_formula_in_bold_and_a_text_in_latex_are_results(text: str, answer: str | None) -> None:
     assert math_postprocess_v2(text) == answer
