@@ -74,7 +74,8 @@ class ContainsEvaluator(MeanEvaluator):
     (`ais_prompt.evaluators.contained.contains`). Several golds are alternatives. No difference make
 
     - upper and lower case, but for golds of two or three capitals: "it" is not IT, nor "who" WHO;
-    - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold and white space;
+    - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold, fences of code, white
+      space, all of it in a gold that begins with a bracket;
     - commas between words and thousands, full stops in U.S. and St., 9:30 AM for 09:30 a.m., and LaTeX around a text:
       ``\text{}``, ``\boxed{}``, ``$``;
     - quotation marks around a gold, its article, the blank between its number and its unit, and its accents, if the
@@ -108,6 +109,7 @@ _MARKS: Final = str.maketrans(
     }
 )
 _LATEX: Final = re.compile(r"\\(?:text(?:bf)?|math(?:rm|bf)|f?box(?:ed)?|operatorname)\s?\{([^{}]*)\}(?:_\{?(?=\d))?")
+_FENCE: Final = re.compile(r"```\w*")
 _NESTED: Final = 3
 """LaTeX commands inside each other that are left out."""
 _LATEX_SPACE: Final = re.compile(r"\\[,;:! ]")
@@ -130,6 +132,7 @@ _LETTERS: Final = "ABCDEFGHIJ"
 
 def _plain(text: str) -> str:
     """Return a text as it is searched for another: without differences of form, white space and LaTeX."""
+    text = _FENCE.sub("", text)
     if "\\" in text or "$" in text:
         for _ in range(_NESTED):
             text = _LATEX.sub(r"\1", text)
@@ -154,6 +157,8 @@ def _has(answer: str, text: str, gold: str) -> bool:
         stated = gsm8k_postprocess(answer)
         if stated is not None and stated.reading.rule != ONLY_NUMBER:
             return to_decimal(stated) == number
+    if gold[0] in "[({":  # [0, 1] is [0,1]
+        return contains(folded.replace(" ", ""), gold.casefold().replace(" ", ""))
     return any(contains(folded, one.casefold()) for one in _spellings(gold, text)) or _without_article(gold, text)
 
 

@@ -3,7 +3,7 @@
 A kind is a guess. It counts only if its scorer gives full marks to the golds of the file, alone and in an ordinary
 sentence, and none to the gold of another row (`fits`): a scorer that cannot read the answers of a file is never chosen.
 
-Numbers, dates and formulas need nine golds of ten. The others are odd (`odd_golds`): "None" among numbers is right
+Numbers and dates need nine golds of ten, formulas three of four. The others are odd (`odd_golds`): "None" among numbers is right
 where an answer gives no number and says "None". `unread_golds` finds the golds to which no answer is right.
 """
 
@@ -63,7 +63,7 @@ _TRIED: Final = 20
 _MOST_TRIED: Final = 2_000
 """Different golds that are looked at to find those to which no answer is right."""
 _MOST: Final = 0.9
-"""Share of the golds that makes a column one of numbers, dates or formulas."""
+"""Share of the golds that makes a column one of numbers or dates."""
 _LABEL_NAMES: Final = late(r"labels?|class|category|sentiment|intent|.*_label|标签|类别|情感", re.IGNORECASE)
 _CODE: Final = late(r"[-+]?0\d+")
 """Digits that are a code: 00701 is not 701."""
@@ -76,6 +76,10 @@ _BESIDE_TEXTS: Final = late(
 )
 """Names in an object with an answer that tell nothing to be compared."""
 _LETTER: Final = late(r"\W*([A-J])\W*")
+
+
+_MOST_FORMULAS: Final = 0.75
+"""The same for formulas, which all are right in a box: bare, "26!" is taken for an exclamation."""
 
 
 class Golds(Struct, frozen=True, dict=True):
@@ -337,7 +341,7 @@ KINDS: Final = (
         (r"2\sqrt{2}", r"So it is $\boxed{\frac{\pi}{7}}$."),
         _formula,
         r"So it is $\boxed{%s}$.",
-        _MOST,
+        _MOST_FORMULAS,
     ),
     GoldKind(
         "text",
