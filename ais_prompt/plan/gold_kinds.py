@@ -3,8 +3,9 @@
 A kind is a guess. It counts only if its scorer gives full marks to the golds of the file, alone and in an ordinary
 sentence, and none to the gold of another row (`fits`): a scorer that cannot read the answers of a file is never chosen.
 
-Numbers and dates need nine golds of ten, formulas three of four. The others are odd (`odd_golds`): "None" among numbers is right
-where an answer gives no number and says "None". `unread_golds` finds the golds to which no answer is right.
+Numbers and dates need nine golds of ten, formulas three of four. The others are odd (`odd_golds`): "None" among
+numbers is right where an answer gives no number and says "None". `unread_golds` finds the golds to which no answer is
+right.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ _LEAD: Final = late(
 )
 _SOLUTION: Final = late(r"\s*解\s*:\s*")
 _TEXT: Final = late(r"[\d:.,\s]{0,20}\\text\s?\{[^{}]{1,80}\}[.\s]*")
+_FACTORIAL: Final = late(r"\s*(?:\\[a-z]+|[a-z](?![a-z])|[\d^{}()+*/·\s-]){1,40}(?<=[\da-z)])!{1,2}\s*")
 _CODE_BLOCK: Final = late(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = late(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
@@ -138,6 +139,8 @@ def math_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> list[Candidate]:
     """Every span that may be the result, with its rank."""
     marked = list(_marked(text))
+    if _FACTORIAL.fullmatch(text) and not marked:
+        return [Candidate(Rank.LINE, "the whole text", 0, len(text), text.strip())]
     if whole := _whole(text):
         return [*marked, _candidate(text, Rank.LINE, "the whole text", *whole)]
     return marked or list(_alone(text))
