@@ -181,6 +181,10 @@ _ONLY_PREMISE: Final = late(
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
 _SUM: Final = late(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
+_PERHAPS: Final = late(
+    r"\b(?:perhaps|maybe|possibly|probably|guess\w*|or\s+so)\b|(?:\bnot|n['’]t)\s+be\s+(?:sure|certain)\b|也许|可能|大概",
+    re.IGNORECASE,
+)
 _BECAUSE: Final = late(r",?\s+(?:because|since)\b", re.IGNORECASE)
 _CONTRASTED: Final = late(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
 _PLANS: Final = late(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
@@ -328,7 +332,8 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
         for one in items.finditer(text, max(start, end - LONGEST), end)
         if not _is_term(text, one, doubts, _TERM_OF)
     ]
-    if emphasised := _in_bold(text, found) or _in_first_line(text, found):
+    emphasised = [] if _PERHAPS.search(text) else _in_bold(text, found) or _in_first_line(text, found)
+    if emphasised:
         found = emphasised
     elif len({one.group() for _, _, one in found}) > 1:
         found = _without_times(text, found)

@@ -229,6 +229,8 @@ def test_the_number_beside_others_that_is_stated_as_the_result_counts(text: str)
         "If there are **42** of 50, it works.",
         "She has at least **42** left of 50.",
         "Some say **42**, others 50.",
+        "Perhaps **42**, she had 50.",
+        "**42** of 50; I can't be certain.",
         "Ann had 50, gave 8 away, and now has fewer than 42 or so.",
         "In 2022 it was 900, in 2023 it was 1250.",
         "The revenue in 2023 was not €1,250.",
