@@ -211,6 +211,7 @@ from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
 from ais_prompt.postprocess.numbers import gsm8k_postprocess as gsm8k_postprocess
+from ais_prompt.postprocess.numbers import number_dataset_postprocess as number_dataset_postprocess
 from ais_prompt.postprocess.phrases import after_phrase_postprocess as after_phrase_postprocess
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess as bbh_freeform_postprocess
 from ais_prompt.postprocess.phrases import bbh_mcq_postprocess as bbh_mcq_postprocess

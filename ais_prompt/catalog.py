@@ -83,6 +83,7 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "gsm100_postprocess": "ais_prompt.postprocess.phrases",
         "gsm8k_dataset_postprocess": "ais_prompt.postprocess.numbers",
         "gsm8k_postprocess": "ais_prompt.postprocess.numbers",
+        "number_dataset_postprocess": "ais_prompt.postprocess.numbers",
         "json_postprocess": "ais_prompt.postprocess.written_json",
         "judge_rating_postprocess": "ais_prompt.judges.replies",
         "label_postprocess": "ais_prompt.postprocess.label_words",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import AveragingEvaluator, MeanEvaluator, golds_of
 from ais_prompt.postprocess import first_phrase, phrases_of, to_decimal
 from ais_prompt.registry import EVALUATORS
+from ais_prompt.utils import late
+
+_THOUSANDS: Final = late(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?![.,]?\d)")
 
 
 @EVALUATORS.register_module()
@@ -92,28 +96,48 @@ class Gsm8kEvaluator(AveragingEvaluator):
 
     Decimal numbers are compared without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
     An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
+
+    Args:
+        or_text: whether a gold that is no number, such as "None", is compared as a text, in any case.
+        thousands_point: whether "1.250" is 1250, as in German, and not 1.25.
     """
 
     metrics: tuple[str, ...] = ("accuracy",)
+
+    def __init__(self, or_text: bool = False, thousands_point: bool = False) -> None:
+        self.or_text = or_text
+        self.thousands_point = thousands_point
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return ``accuracy``, 0 or 1.
 
         Raises:
-            DataError: the gold is not a number.
+            DataError: the gold is not a number, without ``or_text``.
         """
         golds = golds_of(gold)
-        numbers = list(map(to_decimal, golds))
+        numbers = list(map(self._number, golds))
+        if self.or_text and None in numbers:
+            texts = [one.strip().casefold() for one in golds]
+            number = self._number(extracted)
+            is_right = extracted is not None and str(extracted).strip().casefold() in texts
+            return {"accuracy": float(is_right or (number is not None and number in numbers))}
         if None in numbers:
             raise DataError(
                 f"the gold answer {golds[numbers.index(None)][-40:]!r} is not a number",
                 fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
             )
-        return {"accuracy": float(to_decimal(extracted) in numbers)}
+        return {"accuracy": float(self._number(extracted) in numbers)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
-        """Return whether two answers are the same number."""
-        return (number := to_decimal(first)) is not None and number == to_decimal(second)
+        """Return whether two answers are the same number, or with ``or_text`` the same text."""
+        number = self._number(first)
+        if number is None and self.or_text:
+            return str(first).strip().casefold() == str(second).strip().casefold()
+        return number is not None and number == self._number(second)
+
+    def _number(self, value: Any) -> Decimal | None:
+        text = str(value)
+        return to_decimal(_THOUSANDS.sub(r"\1\2", text) if self.thousands_point else text)
 
 
 @EVALUATORS.register_module()

@@ -150,7 +150,7 @@ def golds_of(gold: Any) -> list[str]:
 
     Args:
         gold: one answer, a list of them, a mapping with such a list as ``text`` (SQuAD's column ``answers``), or with
-            ``value`` and ``aliases`` (TriviaQA's column ``answer``), or with ``spans`` and their
+            ``value`` or ``answer`` and ``aliases`` (TriviaQA's column ``answer``), or with ``spans`` and their
             ``types`` (DROP's column ``answers_spans``); or a list of such mappings.
 
     Raises:
@@ -188,7 +188,7 @@ def _alternatives(gold: Mapping[str, Any]) -> Sequence[Any]:
         return gold["text"] if isinstance(gold["text"], list | tuple) else [gold["text"]]
     if "value" in gold or "aliases" in gold:
         aliases = gold.get("aliases") or []
-        return [gold.get("value"), *(aliases if isinstance(aliases, list | tuple) else [aliases])]
+        return [gold.get("value", gold.get("answer")), *(aliases if isinstance(aliases, list | tuple) else [aliases])]
     if isinstance(spans := gold.get("spans"), list | tuple) and "types" in gold:
         return spans
     raise DataError(

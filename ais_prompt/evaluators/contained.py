@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.metrics import normalize
-from ais_prompt.postprocess import bbh_freeform_postprocess, inside_numeral, plain_phrase, said
+from ais_prompt.postprocess import (
+    ONLY_NUMBER,
+    bbh_freeform_postprocess,
+    first_option_postprocess,
+    gsm8k_postprocess,
+    inside_numeral,
+    label_postprocess,
+    plain_phrase,
+    said,
+    to_decimal,
+)
 from ais_prompt.registry import EVALUATORS
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
@@ -58,23 +68,33 @@ class ContainedAnswerEvaluator(MeanEvaluator):
 
 @EVALUATORS.register_module()
 class ContainsEvaluator(MeanEvaluator):
-    """Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
+    r"""Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
 
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
-    (`ais_prompt.evaluators.contained.contains`).
-    Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
-    and white space make no difference, nor do quotation marks around a gold. Several golds are alternatives.
+    (`ais_prompt.evaluators.contained.contains`). Several golds are alternatives. No difference make
 
-    **Known limit**: what the answer says of the gold is not read. "Not Paris but Lyon" has Paris in it, and so has an
-    answer that repeats a question or options with the gold. Use a postprocessor for labels, letters, numbers and dates.
+    - upper and lower case, but for golds of two or three capitals: "it" is not IT, nor "who" WHO;
+    - full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold, fences of code, white
+      space, all of it in a gold that begins with a bracket;
+    - commas between words and thousands, full stops in U.S. and St., 9:30 AM for 09:30 a.m., and LaTeX around a text:
+      ``\text{}``, ``\boxed{}``, ``$``;
+    - quotation marks around a gold, its article, the blank between its number and its unit, and its accents, if the
+      answer has none.
+
+    Some golds are in too many answers. Yes and no, true and false, 是 and 否 count as `label_postprocess` reads them,
+    one capital letter as `first_option_postprocess` does, and a number as `gsm8k_postprocess` does, if the answer gives
+    a reason to read one.
+
+    **Known limit**: what the answer says of another gold is not read. "Not Paris but Lyon" has Paris in it, and so has
+    an answer that repeats a question or options with the gold. Use a postprocessor for labels, letters, numbers and
+    dates.
     """
 
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if a gold is in the answer, else 0."""
-        text = _folded(said(answer).text)
-        golds = [_QUOTED.sub(r"\1", one) for one in map(_folded, golds_of(gold)) if one]
-        # A gold without letters and digits, such as "-", is in every other text.
-        return float(any(contains(text, one) if re.search(r"\w", one) else text == one for one in golds))
+        text = _plain(said(answer).text)
+        golds = (_QUOTED.sub(r"\1", _plain(one)) for one in golds_of(gold))
+        return float(any(_has(answer, text, one) for one in golds))
 
 
 _QUOTED: Final = re.compile(r'\A"([^"]+)"\Z')
@@ -85,14 +105,82 @@ _MARKS: Final = str.maketrans(
         **dict.fromkeys(_QUOTES, "'"),
         **dict.fromkeys(_DOUBLE_QUOTES, '"'),
         **dict.fromkeys(_DASHES, "-"),
+        "∶": ":",
     }
 )
+_LATEX: Final = re.compile(r"\\(?:text(?:bf)?|math(?:rm|bf)|f?box(?:ed)?|operatorname)\s?\{([^{}]*)\}(?:_\{?(?=\d))?")
+_FENCE: Final = re.compile(r"```\w*")
+_NESTED: Final = 3
+"""LaTeX commands inside each other that are left out."""
+_LATEX_SPACE: Final = re.compile(r"\\[,;:! ]")
+_LATEX_DOLLARS: Final = re.compile(r"\$(?! )([^$\n]{1,200})(?<! )\$(?!\d)|\\[()\[\]]")
+_CJK: Final = r"\u3040-\u30ff\u3400-\u9fff"
+_NEEDLESS: Final = re.compile(
+    # commas of thousands and between words; blanks beside signs that need none, and in 2 : 9
+    rf"(?<=\d),(?=\d{{3}}(?![\d,]))|(?<=[^\W\d_]),(?= )|(?<=[{_CJK}]) (?=\w)|(?<=\w) (?=[{_CJK}])"
+    # full stops of St. and U.S.
+    r"|(?<=\b[A-Z][a-z])\.(?= [A-Z])|(?<=\b[A-Z])\.(?=[A-Z]\.)|(?<=\.[A-Z])\."
+    r"|(?<=\d) (?=[:/] ?\d)|(?:(?<=\d[:/])|(?<=\d [:/])) (?=\d)"
+)
+_TIME: Final = re.compile(r"(?i)(?<![\d:])0?(\d{1,2}(?::\d\d)?) ?([ap])\.?m\b\.?")
+_SHORT_CAPITALS: Final = re.compile(r"[A-Z]{2,3}")
+_ARTICLE: Final = re.compile(r"(?i:the|an?) (?=\w{4}|[A-Z]{2})")
+_STATED: Final = (("yes", "no"), ("true", "false"), ("是", "否"), ("对", "错"), ("正确", "错误"))
+"""Golds that are words of many answers."""
+_LETTERS: Final = "ABCDEFGHIJ"
 
 
-def _folded(text: str) -> str:
-    """Return a text as it is searched for another: without differences of case, form and white space."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
-    return re.sub(r"[.。]+\Z", "", plain) or plain
+def _plain(text: str) -> str:
+    """Return a text as it is searched for another: without differences of form, white space and LaTeX."""
+    text = _FENCE.sub("", text)
+    if "\\" in text or "$" in text:
+        for _ in range(_NESTED):
+            text = _LATEX.sub(r"\1", text)
+        text = _LATEX_DOLLARS.sub(r"\1", _LATEX_SPACE.sub(" ", text.replace("{,}", ",")))
+    plain = _NEEDLESS.sub("", " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).split()))
+    return re.sub(r"[.。]+\Z", "", _TIME.sub(r"\1 \2m", plain)) or plain
+
+
+def _has(answer: str, text: str, gold: str) -> bool:
+    """Return whether an answer has a gold; ``text`` is the answer, both as `_plain` returns them."""
+    folded = text.casefold()
+    # A gold without letters and digits, such as "-", is in every other text.
+    if folded == gold.casefold() or not re.search(r"\w", gold):
+        return bool(gold) and folded == gold.casefold()
+    if labels := next((one for one in _STATED if gold.casefold() in one), None):
+        return label_postprocess(answer, labels) == gold.casefold()
+    if re.fullmatch("[A-Z]", gold):
+        return first_option_postprocess(answer, "".join(dict.fromkeys(_LETTERS + gold))) == gold
+    if _SHORT_CAPITALS.fullmatch(gold):
+        return contains(text, gold)
+    if (number := to_decimal(gold)) is not None and not re.match(r"0\d", gold):
+        stated = gsm8k_postprocess(answer)
+        if stated is not None and stated.reading.rule != ONLY_NUMBER:
+            return to_decimal(stated) == number
+    if gold[0] in "[({":  # [0, 1] is [0,1]
+        return contains(folded.replace(" ", ""), gold.casefold().replace(" ", ""))
+    return any(contains(folded, one.casefold()) for one in _spellings(gold, text)) or _without_article(gold, text)
+
+
+def _spellings(gold: str, text: str) -> Iterator[str]:
+    """Yield a gold, and others of its spellings that this answer may have."""
+    yield gold
+    if gold[0].isdigit():
+        yield re.sub(r"(?<=\d) (?=[^\W\d_])", "", gold)
+        yield re.sub(r"(?<=\d)(?=[^\W\d_])", " ", gold)
+    if not gold.isascii() and _unaccented(text) == text:
+        yield _unaccented(gold)
+
+
+def _without_article(gold: str, text: str) -> bool:
+    """Return whether an answer has a gold without its article; a name only as it is written, "Who" for "The Who"."""
+    rest = _ARTICLE.sub("", gold, count=1) if _ARTICLE.match(gold) else ""
+    return bool(rest) and (contains(text, rest) if rest != rest.lower() else contains(text.casefold(), rest))
+
+
+def _unaccented(text: str) -> str:
+    """Return a text with e for é; other scripts keep their marks."""
+    return "".join(base if (base := unicodedata.normalize("NFD", sign)[0]).isascii() else sign for sign in text)
 
 
 @EVALUATORS.register_module()

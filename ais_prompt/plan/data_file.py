@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -43,7 +44,18 @@ from ais_prompt.plan.file_columns import (
     names_in,
     written_prompts,
 )
-from ais_prompt.plan.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
+from ais_prompt.plan.gold_kinds import (
+    KINDS,
+    Golds,
+    Kind,
+    Scoring,
+    as_kind,
+    guess,
+    has_gold,
+    labels_of,
+    odd_golds,
+    unread_golds,
+)
 from ais_prompt.prompts import mark_of
 from ais_prompt.terminal import FACT
 from ais_prompt.utils import counted, late, listed
@@ -57,6 +69,12 @@ _KANA_OR_HANGUL: Final = late(r"[\u3040-\u30ff\uac00-\ud7af]")
 _WORD: Final = late(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,2}|\b[^\W\d_]+\b")
 _SOME_WORDS: Final = 5
 """Words of a column that a question may be about; two Chinese characters count as one."""
+_CODE: Final = late(
+    r"\A\s*(?:```|def\s+\w+\(|class\s+\w+[:(]|import\s+\w|#include\b|public\s+\w|(?i:select)\s[^;]{1,1000}\s(?i:from)\s"
+    r"|(?i:insert\s+into|update\s+\w+\s+set|delete\s+from|create\s+table)\b)"
+)
+_MOST_REPEATED: Final = 12
+"""Words of a text that a model may repeat as it is; a Chinese character counts as half a word."""
 _OF_THE_ANSWER: Final = late(
     r"explan|rationale|reasoning|solution|cot(?:_|$)|thought|answer|^title$|predict|generat|^exp$|sparql|^gold|^tests?(?:_|$)|canonical|equation|解析|分析|思路|解答|答案"
 )
@@ -219,6 +237,11 @@ def describe_rows(
     }
     remarks = (
         *_remarks(data, found, answer, golds, labels_of(known) if kind == "label" else None),
+        *(
+            []
+            if kind is None or data.evaluator or data.postprocessor
+            else _gold_notes(data, golds, known, kind, scoring)
+        ),
         *_other_answers(looked, found),
         *([] if shape.messages else _alike(looked, made, found)),
         *([] if data.texts or shape.messages else _left_out(looked, found)),
@@ -387,6 +410,47 @@ def _remarks(
     if missing := next(filter(None, unnamed), None):
         which = "a" if len(data.texts) > 1 else "the"
         yield Note(f"{which} prompt does not name the labels {listed(missing)}, so the model has to guess them")
+
+
+def _gold_notes(data: DataFile, golds: Sequence[Any], known: Golds, kind: Kind, scoring: Scoring) -> Iterator[Note]:
+    """Say which golds are unlike the others, or cannot be right, and what a guessed scorer does not compare.
+
+    Args:
+        data: what is said of the file.
+        golds: the gold of each row.
+        known: those that are not missing.
+        kind: what they are.
+        scoring: the ``eval_cfg``.
+    """
+    rows = [number for number, gold in enumerate(golds) if has_gold(gold)]
+
+    def first(places: Sequence[int]) -> str:
+        return f"the first is {row_place([data.path], rows[places[0]])} ({str(known.values[places[0]])!r:.40})"
+
+    unread = unread_golds(next(one for one in KINDS if one.name == kind), scoring, known)
+    if odd := [place for place in odd_golds(kind, known) if place not in set(unread)]:
+        are = f"{'is' if len(odd) == 1 else 'are'} no {kind}"
+        right = f"{'it is' if len(odd) == 1 else 'they are'} right where the model says the same"
+        yield Note(f"{len(odd)} of {counted(len(rows), 'answer')} {are}, {first(odd)}: {right}")
+    if unread:
+        what = f"{len(unread)} of {counted(len(rows), 'answer')} cannot be read by the scorer, {first(unread)}"
+        yield Note(f"{what}: {'it gets' if len(unread) == 1 else 'they get'} no right marks; --evaluator names another")
+    if scoring.get("dataset_postprocessor", {}).get("type") == "number_dataset_postprocess":
+        yield Note(f"units are not compared: of answers such as {str(known.values[0])!r:.40} the number counts")
+    if kind == "text":
+        yield from _long_texts([one[0] for one in known.texts if one])
+
+
+def _long_texts(texts: Sequence[str]) -> Iterator[Note]:
+    """Say that a model seldom repeats sentences or programs word for word, and what else scores them."""
+    if sum(_CODE.search(text) is not None for text in texts) * 2 > len(texts):
+        what, other = "programs or queries", "other evaluators are in docs/evaluators.md"
+    elif (length := median(map(_words, texts))) > _MOST_REPEATED:
+        rouge = "JiebaRougeEvaluator" if _HAN.search(texts[0]) else "RougeEvaluator"
+        what, other = f"texts of about {length:.0f} words", f"--evaluator {rouge} or BleuEvaluator compares words"
+    else:
+        return
+    yield Note(f"answers are {what}, and only one that repeats them is right: {other}, and a judge reads meaning")
 
 
 def _names(prompt: str, label: str) -> bool:

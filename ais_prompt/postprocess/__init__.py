@@ -33,11 +33,15 @@ if TYPE_CHECKING:
     from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
     from ais_prompt.postprocess.numbers import (
         NUMBER,
+        ONLY_NUMBER,
+        UNMARKED,
         gsm8k_dataset_postprocess,
         gsm8k_postprocess,
         inside_numeral,
+        number_dataset_postprocess,
         plain_number,
         to_decimal,
+        without_unit,
     )
     from ais_prompt.postprocess.phrases import (
         bbh_freeform_postprocess,
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
         first_capital_postprocess_multi,
         last_capital_postprocess,
         match_answer_pattern,
+        xml_tag_postprocessor,
     )
     from ais_prompt.postprocess.rule_engine import REACH, AnswerText, Candidate, Doubts, Rank, doubts, said, strongest
     from ais_prompt.postprocess.stated import boxed_spans, last_boxed

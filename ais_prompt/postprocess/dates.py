@@ -1,5 +1,7 @@
 """Dates in texts, as ISO 8601 writes them: ``2024-05-01``, "May 1, 2024", "1 May 2024", "1.5.2024", "2024年5月1日".
 
+Names of months are read in English, German, French and Spanish: "1. Mai 2024".
+
 Two numbers that may both be the month, ``03/04/2024``, are no date here: the United States write the month first, most
 others the day. ``13/04/2024`` and ``04/13/2024`` can be read, and so can ``03.04.2024``, in which the day comes first
 everywhere.
@@ -8,26 +10,39 @@ everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Final
 
+from ais_prompt.postprocess.label_words import stated_word
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_reported, said, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
 from ais_prompt.utils import late
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH: Final = (
-    r"(?P<name{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+_NAMES: Final = (
+    "january jan januar janvier enero",
+    "february feb februar février fevrier febrero",
+    "march mar märz mrz mars marzo",
+    "april apr avril abril",
+    "may mai mayo",
+    "june jun juni juin junio",
+    "july jul juli juillet julio",
+    "august aug août aout agosto",
+    "september sept sep septembre septiembre",
+    "october oct oktober okt octobre octubre",
+    "november nov novembre noviembre",
+    "december dec dezember dez décembre decembre diciembre",
 )
+"""Names of the months in English, German, French and Spanish."""
+_MONTHS: Final = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+_MONTH: Final = rf"(?P<name{{0}}>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _DATE: Final = late(
     r"(?<![\d./-])(?:(?P<y1>\d{4})(?P<s1>[-/.])(?P<m1>\d{1,2})(?P=s1)(?P<d1>\d{1,2})(?![\d/-])(?:T[\d:.]+Z?|\s00:00(?::00)?)?"
     r"|(?P<y2>\d{4})\s?年\s?(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?[日号]"
     r"|(?P<a3>\d{1,2})(?P<s3>[./-])(?P<b3>\d{1,2})(?P=s3)(?P<y3>\d{4})(?!\.?\d)"
-    rf"|(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.format(4)},?\s+(?P<y4>\d{{4}})(?!\d)"
+    rf"|(?P<d4>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:(?:of|de)\s+)?{_MONTH.format(4)},?\s+(?:del?\s+)?(?P<y4>\d{{4}})(?!\d)"
     rf"|(?<![A-Za-z]){_MONTH.format(5)}\s+(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y5>\d{{4}})(?!\d))",
     re.IGNORECASE,
 )
@@ -36,16 +51,24 @@ _DOUBTS: Final = doubts(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z]+\s\d{1,2},?\s
 
 
 @POSTPROCESSORS.register_module()
-def date_postprocess(text: str) -> Extraction | None:
+def date_postprocess(text: str, words: Sequence[str] = ()) -> Extraction | None:
     """Return the date that an answer gives, as ``2024-05-01``; None if it gives none, or several without a mark.
 
     >>> date_postprocess("It was signed on May 1st, 2024.")
     '2024-05-01'
     >>> date_postprocess("Either 1 May 2024 or 2 May 2024.")
+    >>> date_postprocess("It was in May 2024.", words=["May 2024"])
+    'May 2024'
+
+    Args:
+        text: the answer.
+        words: right answers that are no dates. One of them counts in an answer that gives no date.
     """
     source = said(text).before_next_question()
     found = strongest(_candidates(source.text), source.text)
-    if not found or (found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1):
+    if not found:
+        return stated_word(text, words)
+    if found[0].rank == Rank.ALONE and len({one.text for one in found}) > 1:
         return None
     return found[-1].extraction(source)
 
@@ -84,7 +107,7 @@ def _iso(found: re.Match[str]) -> str | None:
         return _day(part["y3"], month, day)
     number = next(one for one in "1245" if part[f"y{one}"])
     name = part.get(f"name{number}")
-    month = _MONTHS.index(name[:3].lower()) + 1 if name else int(part[f"m{number}"])
+    month = _MONTHS[name.lower()] if name else int(part[f"m{number}"])
     return _day(part[f"y{number}"], month, int(part[f"d{number}"]))
 
 

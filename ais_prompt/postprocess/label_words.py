@@ -83,6 +83,8 @@ _JOINT: Final = (
 )
 """What joins two labels: "positive or negative"."""
 
+_CHOICE: Final = late(r"\b(?:or|either|maybe|perhaps|possibly|might|could)\b|或|可能|也许", re.IGNORECASE)
+
 
 class LabelPatterns(Struct, frozen=True):
     """What finds some labels.
@@ -148,6 +150,18 @@ def _only(found: Sequence[Candidate]) -> Candidate | None:
         return None
     announced = found[-1].rank in (Rank.ANNOUNCED, Rank.FINAL, Rank.MARKED)
     return found[-1] if announced or len({one.text for one in found}) == 1 else None
+
+
+def stated_word(text: str, words: Sequence[str]) -> Extraction | None:
+    """Return the one of ``words`` that an answer states, as `label_postprocess` does; None if it leaves a choice.
+
+    The words are not all that an answer can say, so "no solution or 3" and "maybe none" state nothing.
+    """
+    found = label_postprocess(text, words) if words else None
+    if found is None:
+        return None
+    others = (text[: found.reading.start], text[found.reading.end :])
+    return None if any(map(_CHOICE.search, others)) else found
 
 
 def same_label(text: str) -> str:

@@ -15,14 +15,18 @@ from ais_prompt.errors import DataError
 from ais_prompt.postprocess.numbers import NUMBER, conclusion, plain_number
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided
 from ais_prompt.postprocess.stated import (
+    BOLD,
     EQUATION,
     FORMULA,
     TERM,
     Statement,
+    is_bound,
     is_label,
+    is_stated,
     last_boxed,
     marked_spans,
     sentences,
+    several_values,
     stated_result,
     statements,
 )
@@ -49,6 +53,8 @@ _LEAD: Final = late(
     r"\s*(?:\\displaystyle|(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|[a-z]{3,}:(?=\s))|大约|约|=|≈)\s*"
 )
 _SOLUTION: Final = late(r"\s*解\s*:\s*")
+_TEXT: Final = late(r"[\d:.,\s]{0,20}\\text\s?\{[^{}]{1,80}\}[.\s]*")
+_FACTORIAL: Final = late(r"\s*(?:\\[a-z]+|[a-z](?![a-z])|[\d^{}()+*/·\s-]){1,40}(?<=[\da-z)])!{1,2}\s*")
 _CODE_BLOCK: Final = late(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = late(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
@@ -133,6 +139,8 @@ def math_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> list[Candidate]:
     """Every span that may be the result, with its rank."""
     marked = list(_marked(text))
+    if _FACTORIAL.fullmatch(text) and not marked:
+        return [Candidate(Rank.LINE, "the whole text", 0, len(text), text.strip())]
     if whole := _whole(text):
         return [*marked, _candidate(text, Rank.LINE, "the whole text", *whole)]
     return marked or list(_alone(text))
@@ -161,6 +169,24 @@ def _alone(text: str) -> Iterator[Candidate]:
             yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
         else:
             yield Candidate(Rank.ALONE, "the last sentence", *result.span(), plain_number(result.group()))
+    elif (
+        (bold := _bold(text))
+        and is_stated(text, bold[0])
+        and not (is_undecided(text) or is_bound(text, bold[0]) or _DOUBTS.denies(masked, *bold))
+    ):
+        yield _candidate(text, Rank.ONLY, "the only bold formula", *bold)
+
+
+def _bold(text: str) -> tuple[int, int] | None:
+    """Where the only formula or number in bold is: "So the probability is **3/4**."; None if there are several."""
+    found = [one for one in BOLD.finditer(text) if re.search(r"\d|\\", one[1])]
+    if len({one[1] for one in found}) != 1 or several_values(text):
+        return None
+    content = found[-1][1]
+    formula = _INLINE.fullmatch(content)
+    is_heading = content.rstrip().endswith((":", ".", ")")) and not re.search(r"[(=\\]", content)
+    start = found[-1].start(1)
+    return None if is_heading or not _is_whole(content) else _content(formula, start) if formula else found[-1].span(1)
 
 
 def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
@@ -217,6 +243,8 @@ def _whole(text: str) -> tuple[int, int] | None:
 def _is_whole(text: str) -> bool:
     """Return whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
     line = text.strip()
+    if _TEXT.fullmatch(line):
+        return True
     if (
         "\n" in line
         or is_undecided(line)

@@ -40,6 +40,7 @@ from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
+from ais_prompt.postprocess.label_words import stated_word
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, said, strongest
 from ais_prompt.postprocess.stated import (
     OPERAND_AFTER,
@@ -118,6 +119,15 @@ VALUE: Final = late(
 _MONEY: Final = r"(?:[€£¥￥₹₩₽]|\b(?:USD|EUR|GBP|CHF|JPY|INR|RMB|CNY)\b)"
 _AROUND: Final = late(rf"\A{_MONEY}\s*|\A\+(?=\S)|\s*(?:{_MONEY}|\\?\$|\\?[%％])?\.?\Z")
 """What may stand around the digits of a gold."""
+_UNIT_WORD: Final = r"(?:[a-z°µμΩ%][A-Za-z°µμ]{0,19}|[A-Z][A-Za-z]{0,3})(?:[²³]|\^\{?-?\d\}?)?"
+_WITH_UNIT: Final = late(
+    # "9 am", "44 BC", "2nd", "5 dozen", "3 and a half", "12 May" and "12月" are other values than their numbers.
+    rf"(?!\s?(?:[ap]\.?m\b|(?:AD|BCE?|CE|st|nd|rd|th|and|or|to|x|score|{PARTS_OF_NUMBERS})\b"
+    r"|(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\b|半|[月日号点时]\Z))"
+    r"(?:\s?°\s?[CFK]?|\s?[\u4e00-\u9fff]{1,4}|\s?[mgshl]"
+    rf"|(?=\s|\(|°|[A-Za-zµμΩ]{{2}}|[a-z]/)\s?\(?{_UNIT_WORD}(?:\s?[/·*]\s?{_UNIT_WORD}|\s{_UNIT_WORD}){{0,2}}\)?)\.?"
+)
+"""What follows a number with a unit: "12 cm", "3.5 m/s", "8 red apples", "18 (apples)", "30 °C"."""
 _DASHES: Final = str.maketrans(dict.fromkeys("−–‐‑﹣负", "-"))
 _NEGATIVE: Final = late(r"(?:negative|minus)\s+", re.IGNORECASE)
 _SCALE: Final = late(r"\s?(thousand|million|billion|trillion|万|亿|(?<=\d)k)\Z")
@@ -140,6 +150,19 @@ def to_decimal(value: Any) -> Decimal | None:
     """
     written = _AROUND.sub("", str(value).strip())
     return _exact(plain_number(written)) if VALUE.fullmatch(written) else None
+
+
+def without_unit(text: str) -> str | None:
+    """Return the number of a text that is nothing but a number and a short unit, in digits; None for other texts.
+
+    >>> without_unit("1,500 cm"), without_unit("30°"), without_unit("18 (apples)")
+    ('1500', '30', '18')
+    >>> without_unit("2 Fast 2 Furious"), without_unit("9 am"), without_unit("CO2"), without_unit("12")
+    (None, None, None, None)
+    """
+    written = text.strip()
+    number = VALUE.match(written)
+    return plain_number(number.group()) if number and _WITH_UNIT.fullmatch(written, number.end()) else None
 
 
 def _exact(plain: str) -> Decimal | None:
@@ -181,6 +204,10 @@ def plain_number(written: str) -> str:
     return written if number is None else f"{number.scaleb(_SCALES[scale[1]]):f}"
 
 
+ONLY_NUMBER: Final = "the only number"
+LAST_SENTENCE: Final = "the last sentence"
+UNMARKED: Final = (LAST_SENTENCE, ONLY_NUMBER, "a number in words")
+"""Rules for numbers that an answer neither marks nor announces."""
 _MARK: Final = late(r"####[^\n]*")
 _CONTRAST: Final = late(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
@@ -207,7 +234,7 @@ _MOST_WORDS: Final = 40
 
 
 @POSTPROCESSORS.register_module()
-def gsm8k_postprocess(text: str, cut: bool = False) -> Extraction | None:
+def gsm8k_postprocess(text: str, cut: bool = False, words: Sequence[str] = ()) -> Extraction | None:
     r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
 
     A base model goes on with a next "Question:" of its own; what follows is not part of the answer.
@@ -219,17 +246,21 @@ def gsm8k_postprocess(text: str, cut: bool = False) -> Extraction | None:
     '43'
     >>> gsm8k_postprocess("2 + 2 = 4")
     '4'
+    >>> gsm8k_postprocess("There is no solution.", words=["no solution"])
+    'no solution'
 
     Args:
         text: the answer.
         cut: whether it was cut off: a number at its very end may go on. The program says so of truncated answers.
+        words: right answers that are no numbers. One of them counts in an answer that gives no number.
     """
-    return conclusion(
+    number = conclusion(
         text,
         lambda source: list(_marked(source)) or list(_unmarked(source)),
         corrected=partial(_marked, corrected=True),
         cut=cut,
     )
+    return stated_word(text, words) if number is None else number
 
 
 def conclusion(
@@ -277,15 +308,27 @@ def gsm8k_dataset_postprocess(text: str) -> str:
     return plain_number(gold) if VALUE.fullmatch(gold) else gold.replace(",", "")
 
 
+@POSTPROCESSORS.register_module()
+def number_dataset_postprocess(text: str) -> str:
+    """Return the number of a gold such as "12 cm" or "8 apples", in digits; any other gold as it is.
+
+    >>> number_dataset_postprocess("1,500 cm")
+    '1500'
+    >>> number_dataset_postprocess("no solution")
+    'no solution'
+    """
+    return without_unit(str(text)) or str(text)
+
+
 def _unmarked(text: str) -> Iterator[Candidate]:
     """The number that a text without a marker states, if there is one."""
     if result := stated_result(text, VALUE, _DOUBTS):
-        yield _candidate(Rank.ALONE, "the last sentence", result)
+        yield _candidate(Rank.ALONE, LAST_SENTENCE, result)
     elif only := only_number(text, VALUE, _DOUBTS):
-        yield _candidate(Rank.ONLY, "the only number", only)
+        yield _candidate(Rank.ONLY, ONLY_NUMBER, only)
     elif worded := _IN_WORDS.fullmatch(text):
         value = str(number_of_words(worded["number"]))
-        yield Candidate(Rank.ONLY, "a number in words", *worded.span("number"), value)
+        yield Candidate(Rank.ONLY, UNMARKED[-1], *worded.span("number"), value)
 
 
 def _marked(text: str, *, corrected: bool = False) -> Iterator[Candidate]:
@@ -342,7 +385,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     number = VALUE.search(text, start, end)
     if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
         return None
-    after = text[number.end() : end]
+    after = text[number.end() : end].rstrip(" \t*")
     return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
 
 

@@ -13,9 +13,9 @@ not break off, it
 - repeats the result of the last calculation: "16 - 3 = 13. She has 13 eggs.",
 - or is all that a text of one sentence states.
 
-Else it must be the only number of the text that is no term of a calculation, no bound ("at least 59") and no time at
-the beginning of a sentence ("After 3 hours"). All else is unparsed: numbers of premises, plans, questions and steps
-look like results.
+Else it must be the only number of the text that is no term of a calculation, no bound ("at least 59") and no time
+("After 3 hours", "in 2023"), or the only one in bold, or the only one that fills the first line. All else is unparsed:
+numbers of premises, plans, questions and steps look like results.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _NOT_PROSE: Final = late(
     re.MULTILINE,
 )
 _END: Final = late(rf"\n+(?!\s*{FORMULA})|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*(?=\s*(?:\Z|[^a-z\s]))")
-_ENDED: Final = late(r"[.!?。…][\s'\"”’)*|]*\Z")
+_ENDED: Final = late(r"[.!?。…][\s'\"”’)*|]*\Z|(?:\A|\n)[ \t]*\([^()\n]{1,200}\)[\s*]*\Z")
 _DANGLING: Final = late(
     r"(?:\b(?i:an?|then|and|so|but|or|the|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we|he|she|it|per|for|in|at|from)"
     r"|[-:;+/×÷=(、]|(?<!\d),|\s\*|[加减乘]|除以|然后|则|那么|所以|因为|而|和|是|为|得|需要|再|把|将|当|接着|接下来|不|其|也|就|被|与|及|或|从|在|向|于|这|那|该|并|但|我们)\s*\Z"
@@ -181,6 +181,11 @@ _ONLY_PREMISE: Final = late(
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
 _SUM: Final = late(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
+_PERHAPS: Final = late(
+    r"\b(?:perhaps|maybe|possibly|probably|guess\w*|or\s+so)\b|(?:\bnot|n['’]t)\s+be\s+(?:sure|certain)\b|也许|可能|大概",
+    re.IGNORECASE,
+)
+_BECAUSE: Final = late(r",?\s+(?:because|since)\b", re.IGNORECASE)
 _CONTRASTED: Final = late(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
 _PLANS: Final = late(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
 _REMARK: Final = late(
@@ -221,6 +226,10 @@ _OPERAND: Final = late(
 """What comes before a number of a calculation or a circumstance: "after 2 days"."""
 _WHEN: Final = late(r"\A\W*(?:after|before|in|by|on|at|until|within|到)(?:\s+\w+ing)?\s*\$?\Z", re.IGNORECASE)
 _WHEN_AFTER: Final = late(r"\s?[\u4e00-\u9fff]{0,4}(?:以后|以前|之后|之前|[后前]|(?<!小)时)[,\s]")
+_PERIOD: Final = late(r"\b(?:month|week|day|year|quarter|FY|Q)\s?\Z", re.IGNORECASE)
+"""What comes before a number that names a period: "in month 0"."""
+_IN_YEAR: Final = late(r"\b(?:in|of|since|for|during|by|until)\s+\Z", re.IGNORECASE)
+_YEAR: Final = late(r"(?:1[5-9]|20)\d\d")
 _TERM_OF: Final = late(rf"{_CALCULATED}|\b(?:within|until|than|per)\s+\$?\Z|第\s?\Z", re.IGNORECASE)
 OPERAND_AFTER: Final = late(
     r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[\u4e00-\u9fff]?[和与或]\s?\d|\s+(?:and|to|or)\s+\$?\d|\s?[到至~、]|[,:]\d|[加减乘除](?:以|上|去)?\s?\d"
@@ -249,6 +258,17 @@ _LINE: Final = late(
 """A line that holds nothing but an item, its label and its unit: "**Total:** 42 apples"."""
 _FORMULA_LINE: Final = late(r"[^\d=,;。\n]{1,24}=[^,;。\n]*\d[^,;。\n]{0,12}\s*")
 """A line that is one equation: "Time = 210 km ÷ 70 km/h = 3 h"."""
+BOLD: Final = late(r"\*\*([^*\n]{1,80})\*\*")
+_BOLD_NUMBER: Final = late(
+    r"\*\*(?:[^*\d\n]{0,40}[:=≈])?[\s$€£¥(\\]*[-−–\d.,/]+(?!\d|[.)]\s?\*\*)(?:[^*\d\n]{0,24}[^*\d\n:])?\*\*"
+)
+"""Bold text that holds nothing but a number, its label and its unit; no "**1.**" of a list, and no heading."""
+_NOW: Final = late(r"\b(?:(?:now|finally)\s+(?:has|have)|leaving(?:\s+\w+)?(?:\s+with)?)\s+\$?\Z", re.IGNORECASE)
+_ASIDE: Final = late(
+    r"\s\((?!(?:or|maybe|perhaps|possibly|if|unless|not)\b)(?=[^()=\n]{1,120}\)[\s.*]*\Z)|,\s*which\s+is\s+(?:(?:about|around|exactly)\s+)?[\d.]{1,9}\s?%\s+of\b",
+    re.IGNORECASE,
+)
+"""What begins a remark at the end of a sentence that states a result: "42 apples (21 red and 21 green)."."""
 _WORD: Final = late(r"[A-Za-z'’]+|[\d.,]+|[\u4e00-\u9fff]{1,2}")
 _SHORT: Final = 10
 """Words of a sentence that may be whole without a full stop: "It was built in 1907"."""
@@ -283,10 +303,12 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | 
             stated = [
                 one for one in found if not (_is_term(text, one, doubts, _OPERAND) or is_bound(text, one.start()))
             ]
+            if (aside := _ASIDE.search(text, start, end)) and stated and stated[0].start() < aside.start():
+                stated = [one for one in stated if one.start() < aside.start()]
             if not stated:
                 return None
             alone = len(every) == len(found) == 1
-            return _concluded(text, start, stated) or _evident(text, start, end, stated[-1], alone=alone)
+            return _concluded(text, start, stated) or _evident(text, start, end, stated, alone=alone)
     return None
 
 
@@ -304,31 +326,72 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
         return None
     if result := _first_sum(text, items):
         return result
-    is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
-    if _DANGLING.search(text.rstrip()[-200:]) if is_short else _breaks_off(text, every):
-        return None
     found = [
         (start, end, one)
         for start, end in every
         for one in items.finditer(text, max(start, end - LONGEST), end)
         if not _is_term(text, one, doubts, _TERM_OF)
     ]
-    if len({one.group() for _, _, one in found}) > 1:
-        # What says when does not count: "After 3 hours", "走了3小时后".
-        found = [
-            (start, end, one)
-            for start, end, one in found
-            if not (_WHEN.search(text[start : one.start()]) or _WHEN_AFTER.match(text, one.end()))
-        ]
-    if len({one.group() for _, _, one in found}) != 1:
+    emphasised = [] if _PERHAPS.search(text) else _in_bold(text, found) or _in_first_line(text, found)
+    if emphasised:
+        found = emphasised
+    elif len({one.group() for _, _, one in found}) > 1:
+        found = _without_times(text, found)
+    is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
+    is_cut = _DANGLING.search(text.rstrip()[-200:]) if is_short or emphasised else _breaks_off(text, every)
+    if is_cut or len({one.group() for _, _, one in found}) != 1:
         return None
-    start, end, item = found[-1]
+    item = found[-1][2]
+    return None if is_bound(text, item.start()) or not is_stated(text, item.start()) else item
+
+
+def is_stated(text: str, place: int) -> bool:
+    """Return whether the sentence at a place states something of its own, and no later one asks or plans on."""
+    every = [(start, end) for start, end in sentences(text) if end > place and not _REMARK.match(text, start, end)]
+    if not every or is_supposed(text, place) or is_reported(text, place):
+        return False
+    start, end = every[0]
+    because = _BECAUSE.search(text, place, end)
+    end = because.start() if because else end
     sentence = _CONTRASTED.sub("", text[max(start, end - LONGEST) : end])
-    states = not (_BEGINS.match(sentence) or _ASKS.search(sentence) or _ONLY_PREMISE.search(sentence))
-    goes_on = any(_ASKS.search(text[slice(*one)]) or _PLANS.match(text, *one) for one in every if one[0] >= end)
-    if not states or goes_on or is_bound(text, item.start()) or is_supposed(text, item.start()):
-        return None
-    return item
+    if _BEGINS.match(sentence) or _ASKS.search(sentence) or _ONLY_PREMISE.search(sentence):
+        return False
+    return not any(_ASKS.search(text[slice(*one)]) or _PLANS.match(text, *one) for one in every[1:])
+
+
+Found = list[tuple[int, int, Match]]
+"""Numbers, each with start and end of its sentence."""
+
+
+def _in_bold(text: str, found: Found) -> Found:
+    """Return the numbers in bold that have no other words beside them; none if other bold numbers are left."""
+    bold, alone = (
+        {place for span in pattern.finditer(text) for place in range(*span.span())} for pattern in (BOLD, _BOLD_NUMBER)
+    )
+    numbers = [one for one in found if one[2].start() in bold]
+    return numbers if all(one.start() in alone for _, _, one in numbers) else []
+
+
+def _in_first_line(text: str, found: Found) -> Found:
+    """Return the number that fills the first line, where no other line is filled by one."""
+    lines = [line.span() for line in re.finditer(r"[^\n]+", text) if _LINE.fullmatch(text, *line.span())]
+    is_first = len(lines) == 1 and not text[: lines[0][0]].strip()
+    return [one for one in found if is_first and one[2].end() <= lines[0][1]]
+
+
+def _without_times(text: str, found: Found) -> Found:
+    """Return the numbers that are no bounds, and do not say when: "After 3 hours", "in 2023", "走了3小时后"."""
+    return [
+        (start, end, one)
+        for start, end, one in found
+        if not (
+            _WHEN.search(text[start : one.start()])
+            or _WHEN_AFTER.match(text, one.end())
+            or _PERIOD.search(text[max(0, one.start() - 10) : one.start()])
+            or (_YEAR.fullmatch(one.group()) and _IN_YEAR.search(text[max(0, one.start() - 10) : one.start()]))
+            or is_bound(text, one.start())
+        )
+    ]
 
 
 def _first_sum(text: str, items: re.Pattern[str]) -> Match | None:
@@ -359,7 +422,7 @@ def several_values(text: str) -> bool:
 
 def is_bound(text: str, start: int) -> bool:
     """Return whether a number only bounds a result: "at least 59", "不超过8"."""
-    return _BOUND.search(text[max(0, start - 40) : start]) is not None
+    return _BOUND.search(text[max(0, start - 40) : start].rstrip("*")) is not None
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -399,12 +462,15 @@ def _concluded(text: str, start: int, stated: list[Match]) -> Match | None:
     return None
 
 
-def _evident(text: str, start: int, end: int, item: Match, *, alone: bool) -> Match | None:
+def _evident(text: str, start: int, end: int, stated: list[Match], *, alone: bool) -> Match | None:
     """The last item of a sentence, if a calculation in words gives it ("Multiplying 6 by 8 makes 48"), or it fills its
-    line, repeats a result, or is all that the text states.
+    line, repeats a result, ends a story of three numbers ("and now has 42"), or is all that the text states.
     """
+    item = stated[-1]
     clause = _CLAUSE.split(text[max(start, item.start() - _LONGEST_CLAUSE) : item.start()])[-1]
     if _IN_WORDS.match(clause):
+        return item
+    if len(stated) > 2 and _NOW.search(clause) and re.fullmatch(r"[^\d,;:]{0,24}", text[item.end() : end]):
         return item
     line_start, line_end = text.rfind("\n", 0, item.start()) + 1, text.find("\n", item.end())
     if _LINE.fullmatch(text, line_start, len(text) if line_end < 0 else line_end):

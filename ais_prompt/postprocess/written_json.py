@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,13 +20,24 @@ _MOST_STARTS: Final = 1000
 """Places at which JSON may begin that are tried."""
 
 
+_TRAILING_COMMA: Final = late(r",(?=\s{0,100}[}\]])")
+_MOST_LENIENT: Final = 20_000
+"""Characters of a text that Python may read as a value."""
+
+
 @POSTPROCESSORS.register_module()
-def json_postprocess(text: str) -> Extraction | None:
+def json_postprocess(text: str, lenient: bool = False) -> Extraction | None:
     r"""Return the JSON of an answer: all of it, a code block, or the longest object or list in it. None without one.
 
     >>> json_postprocess('Here it is: {"city": "Rome"}. Is it right?')
     '{"city": "Rome"}'
     >>> json_postprocess("Rome, of course.")
+    >>> json_postprocess("{'city': 'Rome', 'large': True,}", lenient=True)
+    '{"city": "Rome", "large": true}'
+
+    Args:
+        text: the answer.
+        lenient: whether a value as Python writes it, or with a comma before a bracket that closes, counts as JSON.
     """
     source = said(text, fold=False)
     if _is_json(source.text):
@@ -33,6 +45,10 @@ def json_postprocess(text: str) -> Extraction | None:
     blocks = (found for found in _FENCE.finditer(source.text) if _is_json(found[1]))
     if block := next(blocks, None):
         return source.stripped("a code block", *block.span(1))
+    if lenient and (first := _START.search(source.text)):
+        outer = first.start(), max(map(source.text.rfind, "}]")) + 1
+        if (value := _repaired(source.text[slice(*outer)])) is not None:
+            return source.extraction("JSON with mistakes", *outer, value)
     longest = max(_values(source.text), key=lambda span: span[1] - span[0], default=None)
     return source.extraction("JSON in the text", *longest) if longest else None
 
@@ -51,6 +67,20 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
         except ValueError:
             continue
         yield found.start(), end
+
+
+def _repaired(text: str) -> str | None:
+    """Return the JSON of an object or list as Python writes it, or with a comma at its end; None for other texts."""
+    if len(text) > _MOST_LENIENT:
+        return None
+    if _is_json(without := _TRAILING_COMMA.sub("", text)):
+        return without
+    if "\\" in text:  # Python warns of escapes that it does not know
+        return None
+    try:
+        return json.dumps(ast.literal_eval(text), ensure_ascii=False)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _is_json(text: str) -> bool:

@@ -43,6 +43,28 @@ def test_a_gold_that_is_not_a_number_is_an_error(gold: Any) -> None:
     assert "gsm8k_dataset_postprocess" in caught.value.fix
 
 
+@pytest.mark.parametrize(
+    ("extracted", "gold", "accuracy"),
+    [("none", "None", 1), ("0", "None", 0), (None, "None", 0), ("18.0", "18", 1), ("0", ["zero", "0.0"], 1)],
+)  # fmt: skip
+def test_a_gold_that_is_no_number_may_be_compared_as_a_text(extracted: Any, gold: Any, accuracy: float) -> None:
+    assert Gsm8kEvaluator(or_text=True).score(extracted, gold) == {"accuracy": accuracy}
+
+
+@pytest.mark.parametrize(
+    ("extracted", "gold", "accuracy"),
+    [
+        ("1250", "1.250 €", 1),
+        ("1.250", "1250", 1),
+        ("1.25", "1.250", 0),
+        ("1250.5", "1.250,50", 1),
+        ("0.250", "0,25", 1),
+    ],
+)
+def test_a_point_may_part_thousands(extracted: Any, gold: Any, accuracy: float) -> None:
+    assert Gsm8kEvaluator(thousands_point=True).score(extracted, gold) == {"accuracy": accuracy}
+
+
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3), st.integers(min_value=0, max_value=5))
 def test_trailing_zeros_never_matter(number: Decimal, zeros: int) -> None:
     assert Gsm8kEvaluator().score(f"{number:f}" + "0" * zeros, f"{number:,f}") == {"accuracy": 1.0}

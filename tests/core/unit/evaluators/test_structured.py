@@ -128,3 +128,20 @@ def test_json_is_equal_whatever_the_order_of_its_keys(answer: str, gold: Any, va
 def test_a_gold_that_is_no_json_is_an_error() -> None:
     with pytest.raises(DataError, match="is no JSON"):
         JsonEqualEvaluator().value("{}", "Rome")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{'a': 0, 'b': None}", '{"a": 0, "b": null}'),
+        ('It is {"a": [1, 2,], "b": "x",}.', '{"a": [1, 2], "b": "x"}'),
+        ("```json\n{'a': True}\n```", '{"a": true}'),
+        ("{\"a\": 1} or {'a': 2}", '{"a": 1}'),
+        ("{a: 1}", None),
+        ("Use {x} and [y].", None),
+        ("{'a': set()}", None),
+        ("{" * 30_000, None),
+    ],
+)
+def test_json_with_mistakes_is_read_on_demand(text: str, found: str | None) -> None:
+    assert json_postprocess(text, lenient=True) == found

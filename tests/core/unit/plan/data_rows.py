@@ -182,6 +182,7 @@ KINDS = [
     # --- numbers ---
     FileKind("sums", lambda n: dict(question="How many?", answer=3 * n + 40), lambda n: str(3 * n + 40), lambda n: f"The answer is {3 * n + 40}."),
     FileKind("euros", lambda n: dict(question="How much?", answer=f"{n + 3},50 €"), lambda n: f"{n + 3},50 €", lambda n: f"The answer is {n + 3},50 €."),
+    FileKind("german thousands", lambda n: dict(question="Wie viel?", answer=f"1.{n + 100},50 €" if n % 2 else f"1.{n + 100} €"), lambda n: f"{n + 1100},50 €" if n % 2 else f"{n + 1100} Euro", lambda n: f"Die Antwort: 1.{n + 100}{',50' * (n % 2)} €"),
     FileKind("percent", lambda n: dict(question="How much?", answer=f"{n + 3}%"), lambda n: f"{n + 3}%", lambda n: f"The answer is {n + 3}%."),
     FileKind("dollars", lambda n: dict(question="How much?", answer=f"${money(n):,}"), lambda n: f"${money(n):,}", lambda n: f"The total is ${money(n):,}."),
     FileKind("gsm8k", lambda n: dict(question="How many?", answer=f"Add.\n#### {money(n):,}"), lambda n: str(money(n)), lambda n: f"So the answer is {money(n)}."),
@@ -189,7 +190,13 @@ KINDS = [
     FileKind("aime", lambda n: dict(ID=f"2024-{n}", Problem="Find it.", Solution="Long.", Answer=100 + n), lambda n: str(100 + n), lambda n: f"The answer is \\boxed{{{100 + n}}}."),
     FileKind("math-500", lambda n: dict(problem="Find it.", solution=f"So $\\boxed{{\\frac{{{n + 1}}}{{17}}}}$.", answer=f"\\frac{{{n + 1}}}{{17}}", subject="Algebra", level=2), lambda n: f"$\\frac{{{n + 1}}}{{17}}$", lambda n: f"The answer is $\\boxed{{\\dfrac{{{n + 1}}}{{17}}}}$.", compares_formulas=True),
     FileKind("boxed numbers", lambda n: dict(problem="Find it.", solution=f"We add 1 and 2 and get $\\boxed{{{n + 50}}}$."), lambda n: str(n + 50), lambda n: f"The answer is \\boxed{{{n + 50}}}."),
+    FileKind("numbers and a word", lambda n: dict(question="How many?", answer="None" if n == 7 else str(money(n))), lambda n: "None" if n == 7 else f"{money(n):,}", lambda n: "The answer is None." if n == 7 else f"So the answer is \\boxed{{{money(n)}}}.", "None of the 3 steps leads to one of the 4 numbers."),
+    FileKind("gsm-plus", lambda n: dict(question="How many?", answer="Add.\n#### None" if n == 7 else f"Add.\n#### {n + 30}"), lambda n: "None" if n == 7 else str(n + 30), lambda n: "The answer is None." if n == 7 else f"The answer is {n + 30}."),
+    FileKind("lengths in cm", lambda n: dict(question="How long?", answer=f"{n + 12} cm"), lambda n: rf"\boxed{{{n + 12} \text{{ cm}}}}", lambda n: f"The rope is {n + 12} centimeters long.", "It may be 12 cm or 13 cm."),
+    FileKind("asdiv", lambda n: dict(body="Ann has 3.", question="How many?", answer=f"{n + 12} ({('apples', 'girls')[n % 2]})"), lambda n: str(n + 12), lambda n: f"The answer is {n + 12}."),
+    FileKind("angles", lambda n: dict(question="Which angle?", answer=f"{n + 30}°"), lambda n: f"{n + 30}°", lambda n: f"The angle is {n + 30} degrees."),
     # --- dates ---
+    FileKind("dates and a month", lambda n: dict(question="When?", answer="May 1970" if n == 7 else f"1969-07-{n + 10}"), lambda n: "May 1970" if n == 7 else f"July {n + 10}, 1969", lambda n: "It was in May 1970." if n == 7 else f"It was on {n + 10} July 1969.", "In May 1969 or May 1970."),
     FileKind("iso dates", lambda n: dict(question="When?", answer=f"1969-07-{n + 10}"), lambda n: f"1969-07-{n + 10}", lambda n: f"It was on July {n + 10}, 1969."),
     FileKind("english dates", lambda n: dict(question="When?", answer=f"July {n + 10}, 1969"), lambda n: f"July {n + 10}, 1969", lambda n: f"It was on {n + 10} July 1969.", "I do not know when that was."),
     FileKind("years in texts", lambda n: dict(question="When?", answer=str(1900 + n)), lambda n: str(1900 + n), lambda n: f"The answer is {1900 + n}."),
@@ -242,6 +249,13 @@ KINDS = [
     # --- objects ---
     FileKind("object", lambda n: dict(text="Which?", expected=dict(city=city(n), n=n)), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"```json\n{json.dumps(dict(city=city(n), n=n), indent=1)}\n```"),
     FileKind("object in a text", lambda n: dict(input="Which?", output=json.dumps(dict(city=city(n), n=n))), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"Here it is: {json.dumps(dict(city=city(n), n=n))}"),
+    FileKind("objects in code blocks", lambda n: dict(input="Which?", output=f'```json\n{{"city": "{city(n)}"}}\n```'), lambda n: json.dumps(dict(city=city(n))), lambda n: f"Here it is: {{'city': '{city(n)}',}}", "Paris, Tokyo or Rome"),
+    FileKind("objects with a text", lambda n: dict(text="Which?", expected=dict(name=city(n), text="x y", value=n + 0.5)), lambda n: json.dumps(dict(value=n + 0.5, text="x y", name=city(n))), lambda n: f"```json\n{json.dumps(dict(name=city(n), text='x y', value=n + 0.5))}\n```", "x y"),
+    FileKind("values with a unit", lambda n: dict(text="How much?", expected=dict(value=n + 0.5, unit="kg")), lambda n: json.dumps(dict(value=n + 0.5, unit="kg")), lambda n: f'It is {{"unit": "kg", "value": {n + 0.5}}}.', "3.5"),
+    FileKind("complexwebquestions", lambda n: dict(question=asked(n), answers=[dict(answer=city(n), aliases=["the town of " + city(n)], answer_id="m.1")]), city, is_city),
+    FileKind("solutions", lambda n: dict(question="How many?", answer=f"We add 3 to {n} and 27.\nThe answer is {n + 30}."), lambda n: str(n + 30), lambda n: f"The answer is {n + 30}.", "We add 3 to 30 and 27."),
+    FileKind("tagged numbers", lambda n: dict(question="How many?", answer=f"<think>3 or 4?</think><answer>{n + 30}</answer>"), lambda n: str(n + 30), lambda n: f"<answer>{n + 30}</answer>"),
+    FileKind("tagged texts", lambda n: dict(question=asked(n), answer=f"<think>Hm.</think>\n<answer>{city(n)}</answer>"), city, is_city),
     # --- tried when all others held, before anything was written for them: 22 of 30 held ---
     FileKind("squad, list of objects", lambda n: dict(context="A text.", question=asked(n), answers=[dict(text=city(n), answer_start=3)]), city, is_city),
     FileKind("dolly", lambda n: dict(instruction=asked(n), context="", response=city(n), category="open_qa"), city, is_city),

@@ -302,3 +302,25 @@ def test_keys_of_objects_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         planned(path)
     assert error.value.fix == '--prompt "…{column}…" with: id, translation, de, en'
+
+
+@pytest.mark.parametrize(
+    ("golds", "said"),
+    [
+        ([*map(str, range(1000, 1019)), "None"], "1 of 20 answers is no number, the first is FILE:20 ('None'): it is right where the model says the same"),
+        ([f"2024-05-{n}" for n in range(10, 28)] + ["May 2024", "1969"], "2 of 20 answers are no date, the first is FILE:19 ('May 2024'): they are right where the model says the same"),
+        ([*map(str, range(1000, 1019)), "It is\nlong."], "1 of 20 answers cannot be read by the scorer, the first is FILE:20 ('It is\\nlong.'): it gets no right marks; --evaluator names another"),
+        ([f"The city of town number {n} lies by a river, and has a bridge and a mill." for n in range(9)], "answers are texts of about 16 words, and only one that repeats them is right: --evaluator RougeEvaluator or BleuEvaluator compares words, and a judge reads meaning"),
+        ([f"SELECT name FROM t WHERE id = {n}" for n in range(9)], "answers are programs or queries, and only one that repeats them is right: other evaluators are in docs/evaluators.md, and a judge reads meaning"),
+        ([f"{n} cm" for n in range(20)], "units are not compared: of answers such as '0 cm' the number counts"),
+    ],
+)  # fmt: skip
+def test_golds_of_another_kind_than_their_column_are_said(tmp_path: Path, golds: list[str], said: str) -> None:
+    path = written(tmp_path, [{"question": f"{number}?", "answer": gold} for number, gold in enumerate(golds)])
+    assert [note.what for note in describe_file(DataFile(str(path))).remarks] == [said.replace("FILE", str(path))]
+
+
+def test_a_tenth_of_other_golds_is_allowed_and_no_more(tmp_path: Path) -> None:
+    for odd, kind in ((2, "number"), (3, "text")):
+        rows = [{"question": f"{n}?", "answer": "None" if n < odd else str(1000 + n)} for n in range(20)]
+        assert describe_file(DataFile(str(written(tmp_path, rows)))).kind == kind

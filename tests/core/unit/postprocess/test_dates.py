@@ -29,6 +29,10 @@ def test_a_date_is_read_back_in_every_form(day: date, form: str, sentence: str) 
         ("Not on May 1, 2024, but on May 2, 2024.", "2024-05-02"),
         ("First I thought of 1 May 2024. The answer is 2 May 2024.", "2024-05-02"),
         ("2024-05-01 00:00:00", "2024-05-01"),
+        ("Das war am 10. Mai 2024.", "2024-05-10"),
+        ("5. März 2021", "2021-03-05"),
+        ("le 1er août 2020", "2020-08-01"),
+        ("el 5 de mayo de 2021", "2021-05-05"),
     ],
 )
 def test_the_date_that_an_answer_gives(text: str, found: str) -> None:

@@ -10,7 +10,13 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import Gsm8kEvaluator
-from ais_prompt.postprocess import gsm8k_dataset_postprocess, gsm8k_postprocess, math_postprocess_v2, to_decimal
+from ais_prompt.postprocess import (
+    gsm8k_dataset_postprocess,
+    gsm8k_postprocess,
+    math_postprocess_v2,
+    number_dataset_postprocess,
+    to_decimal,
+)
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import GSM8K, needs
 
@@ -135,3 +141,101 @@ def test_an_answer_that_is_a_number_in_words_is_read() -> None:
 def test_other_sentences_and_parts_of_larger_numbers_are_not() -> None:
     for text in ("There are two cases.", "Two or three.", "one of them", "Six million", "two thirds", "five point two"):
         assert gsm8k_postprocess(text) is None, text
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("None", "None"),
+        ("The equation has no solution.", "no solution"),
+        ("The answer is 12 and 13.", None),
+        ("Either 12 and 13 or no solution.", None),
+        ("There may be no solution; perhaps there is one.", None),
+        ("It is not true that there is no solution, so 4.", "4"),
+        ("None of these is 4.", None),
+        ("So the answer is 12. It is not None.", "12"),
+    ],
+)
+def test_words_count_where_an_answer_gives_no_number(text: str, answer: str | None) -> None:
+    assert gsm8k_postprocess(text, words=["None", "no solution"]) == answer
+
+
+@pytest.mark.parametrize(
+    ("gold", "number"),
+    [
+        ("12 cm", "12"),
+        ("8 apples", "8"),
+        ("18 (apples)", "18"),
+        ("30°", "30"),
+        ("30 °C", "30"),
+        ("3.5 m/s", "3.5"),
+        ("9.8 m/s^2", "9.8"),
+        ("12 km per hour", "12"),
+        ("1,500 cm", "1500"),
+        ("-5 kWh", "-5"),
+        ("8个苹果", "8"),
+        ("3.5千米", "3.5"),
+        ("1/2 cup", "1/2"),
+        ("2 million people", "2000000"),
+    ],
+)
+def test_the_unit_of_a_gold_is_left_out(gold: str, number: str) -> None:
+    assert number_dataset_postprocess(gold) == number
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        *("CO2", "2 Fast 2 Furious", "12 Angry Men", "9 am", "9:30 p.m.", "44 BC", "12月"),
+        *("2nd", "12 May", "5 dozen", "3 and a half", "12A", "12", "3半"),
+    ],
+)
+def test_a_gold_that_is_more_than_a_number_and_its_unit_stays(gold: str) -> None:
+    assert number_dataset_postprocess(gold) == gold
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**42 apples**\n\nShe started with 50 and gave 8 away.",
+        "**Answer: 42**\n\n1. Start with 50\n2. Take 8",
+        "**Step 3:** Add 2 and 3.\n✅ **Answer: 42 apples**",
+        "42\n\nShe started with 50.",
+        "She has **42** left from the original 50.",
+        "So Ann has **42 apples**. \n\n(50 − 8 = 42)",
+        "Ann had 50, gave 8 away, and now has 42.",
+        "Therefore, the total is 42 apples (21 red and 21 green).",
+        "So she has $50 - 8 = 42$ apples left, which is 84% of 50.",
+        "The revenue of Paris in 2023 was €42.",
+        "$42 per month for up to 10 users",
+        "Churn was 42% in month 0",
+        "She has **42** apples left.\n\nCalculation: 50 - 8 = 42",
+        "Ann has **42** apples left, because she started with 50 and gave 8 away.",
+    ],
+)
+def test_the_number_beside_others_that_is_stated_as_the_result_counts(text: str) -> None:
+    assert gsm8k_postprocess(text) == "42"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**50** apples. She gave 8 away. How many are left?",
+        "It could be **42** or 43.",
+        "It is **42** or **43**.",
+        "It is not **42**, since 50 - 7 is less.",
+        "**42** is a guess, but I am not sure. There were 50.",
+        "**1.** Start with 50.\n**2.** Take 8.",
+        "If there are **42** of 50, it works.",
+        "She has at least **42** left of 50.",
+        "Some say **42**, others 50.",
+        "Perhaps **42**, she had 50.",
+        "**42** of 50; I can't be certain.",
+        "Ann had 50, gave 8 away, and now has fewer than 42 or so.",
+        "In 2022 it was 900, in 2023 it was 1250.",
+        "The revenue in 2023 was not €1,250.",
+        "What was the revenue in 2023, €1,250?",
+    ],
+)
+def test_a_number_that_is_only_emphasised_or_beside_a_year_is_not_stated(text: str) -> None:
+    assert gsm8k_postprocess(text) is None

@@ -66,3 +66,23 @@ def test_a_gold_without_a_box_is_an_error() -> None:
 def test_they_are_found_by_name() -> None:
     assert POSTPROCESSORS.get("math_postprocess_v2")(r"\boxed{3}") == "3"
     assert POSTPROCESSORS.get("math_dataset_postprocess")(r"\boxed{3}") == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("So the probability is **3/4**.", "3/4"),
+        ("The distance is **2√5**.", "2√5"),
+        ("It may be **3/4** or **1/4**.", None),
+        ("It is not **3/4**.", None),
+        ("Which is **3/4**?", None),
+        ("**Step 1:** add", None),
+        (r"2^{25} \cdot 26!", r"2^{25} \cdot 26!"),
+        ("(2n+1)!!", "(2n+1)!!"),
+        ("It is 42!", "42"),
+        (r"\text{no solution}", r"\text{no solution}"),
+        (r"10:45 \text{ a.m.}", r"10:45 \text{ a.m.}"),
+    ],
+)
+def test_the_only_formula_in_bold_and_a_text_in_latex_are_results(text: str, answer: str | None) -> None:
+    assert math_postprocess_v2(text) == answer
