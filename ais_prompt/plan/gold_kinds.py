@@ -28,12 +28,9 @@ from ais_prompt.postprocess import (
     UNMARKED,
     gsm8k_postprocess,
     last_boxed,
-    option_dataset_postprocess,
     same_label,
-    to_date,
     to_decimal,
     without_unit,
-    xml_tag_postprocessor,
 )
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.utils import is_missing, late, parse_text
@@ -93,6 +90,7 @@ _FORMULA: Final = late(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqrt\b|(?
 _PROSE: Final = late(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _LETTERS: Final = ascii_uppercase[:18]
 """Options of a question; those of BBH go to R."""
+_CAPITAL: Final = late(r"[A-ZＡ-Ｚ]")
 _LAST_RARE: Final = _LETTERS.index("J")
 """The last letter that a file may have without most of those before it."""
 _BESIDE_TEXTS: Final = late(
@@ -209,6 +207,10 @@ def _letters(golds: Golds) -> Scoring | None:
 
 def _letters_in_question(golds: Golds, extract: str, most: int) -> Scoring | None:
     """Return what scores golds of up to ``most`` letters, where the options are part of the question."""
+    if not all(_CAPITAL.search(text) for texts in golds.texts for text in texts):
+        return None
+    from ais_prompt.postprocess import option_dataset_postprocess
+
     read: list[str] = []
     with suppress(DataError):
         read = list(takewhile(lambda letters: len(letters) <= most, map(option_dataset_postprocess, golds.values)))
@@ -342,6 +344,8 @@ def _words(odd: Sequence[str]) -> list[str]:
 
 
 def _text(golds: Golds) -> Scoring | None:
+    from ais_prompt.postprocess import xml_tag_postprocessor
+
     texts = [text for texts in golds.texts for text in texts]
     if texts and len(texts) == len(golds.texts) and all(xml_tag_postprocessor(text, _TAG) for text in texts):
         scoring = _scoring("ContainsEvaluator", None, "xml_tag_postprocessor")
@@ -351,6 +355,8 @@ def _text(golds: Golds) -> Scoring | None:
 
 
 def _date(golds: Golds) -> Scoring | None:
+    from ais_prompt.postprocess import to_date
+
     if any(len(one) != 1 for one in golds.texts) or not _mostly(golds.texts, to_date):
         return None
     scoring = _scoring("AccEvaluator", "date_postprocess", "date_postprocess")
@@ -478,8 +484,13 @@ def fits(scoring: Scoring, golds: Golds, sentence: str, share: float = 1.0) -> b
 
 def odd_golds(kind: Kind, golds: Golds) -> list[int]:
     """Return the places of golds that are of another kind than the column: no numbers, or no dates."""
-    rows, read = (golds.numbers, to_decimal) if kind == "number" else (golds.texts, to_date)
-    if kind not in ("number", "date") or not _mostly(rows, read):
+    rows: Sequence[Sequence[str]] = golds.numbers if kind == "number" else golds.texts
+    read: Callable[[str], Any] = to_decimal
+    if kind == "date":
+        from ais_prompt.postprocess import to_date as read
+    elif kind != "number":
+        return []
+    if not _mostly(rows, read):
         return []
     return [place for place, texts in enumerate(rows) if any(read(text) is None for text in texts)]
 
