@@ -98,6 +98,7 @@ def test_a_function_can_be_given_messages() -> None:
     assert row.score == 1.0
 
 
+@pytest.mark.thorough
 def test_functions_are_called_side_by_side_up_to_max_concurrency() -> None:
     together = threading.Barrier(3)
 
