@@ -255,7 +255,7 @@ OPTION_WORDS: Final = frozenset(
         *("holding", "alternative", "answer_option", "answer_choice", *_all("option")),
     )
 )
-"""What stands before or behind the letter or number of an option."""
+"""What is before or behind the letter or number of an option."""
 ANSWER_WORDS: Final = frozenset(("answer", "ans", "mc_answer", *_all("answer")))
 """Those of them that also name right answers: ``answer_1`` and ``answer_2`` may both be right."""
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
