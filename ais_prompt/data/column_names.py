@@ -116,17 +116,8 @@ QUESTIONS: Final = (
     *("user_input", "user_message"),
     *("user_query", "input", "instruction", "goal", "stem", "statement", "claim", "utterance", "sentence", "review"),
     *("ctx", "text", "content", "hypothesis", "q", "user", "task", "tweet", "comment", "headline", "inputs"),
-    *(
-        "original_text",
-        "message",
-        "body",
-        "startphrase",
-        "start_phrase",
-        "question_content",
-        "comment_text",
-        "review_body",
-        "utt",
-    ),
+    *("original_text", "message", "body", "startphrase", "start_phrase", "question_content", "comment_text"),
+    *("review_body", "utt"),
     *_all("question"),
 )
 ANSWERS: Final = (
@@ -135,49 +126,13 @@ ANSWERS: Final = (
     *("label_name", "category_name", "label", "ground_truth", "final_answer", "answer_number", "solution", "ideal"),
     *("output", "ans", "golden", "answers", "gold_answer", "correct_answer", "expected_answer", "reference_answer"),
     *("expected_output", "desired_output", "answer_key", "answerkey", "answer_idx", "answer_index", "answer_id"),
-    *(
-        "correct_option",
-        "correct_choice",
-        "correct_index",
-        "correct_id",
-        "correct_option_index",
-        "correct_answer_index",
-    ),
-    *("correct_answer_idx", "correct_answer_id", "correct_answers", "correct", "gold_index", "gold_idx"),
-    *(
-        "correct_answer_num",
-        "gt_answer",
-        "cop",
-        "right_answer",
-        "ground_truths",
-        "groundtruth",
-        "targets",
-        "references",
-    ),
-    *("expected_response", "reference_response", "ideal_response", "ideal_answer", "answer_text"),
-    *(
-        "answer_value",
-        "response",
-        "completion",
-        "labels",
-        "class",
-        "sentiment",
-        "intent",
-        "emotion",
-        "a",
-        "best_answer",
-    ),
-    *(
-        "value",
-        "__expected",
-        "golden_answers",
-        "possible_answers",
-        "mc_answer",
-        "assistant",
-        "outputs",
-        "answer_entity",
-    ),
-    *("polarity", "is_duplicate", "rating", "stars", "sql", "query"),
+    *("correct_option", "correct_choice", "correct_index", "correct_id", "correct_option_index"),
+    *("correct_answer_index", "correct_answer_idx", "correct_answer_id", "correct_answers", "correct", "gold_index"),
+    *("gold_idx", "correct_answer_num", "gt_answer", "cop", "right_answer", "ground_truths", "groundtruth", "targets"),
+    *("references", "expected_response", "reference_response", "ideal_response", "ideal_answer", "answer_text"),
+    *("answer_value", "response", "completion", "labels", "class", "sentiment", "intent", "emotion", "a"),
+    *("value", "__expected", "golden_answers", "possible_answers", "mc_answer", "assistant", "outputs"),
+    *("answer_entity", "polarity", "is_duplicate", "rating", "stars", "sql", "query"),
     *_all("answer"),
 )
 CONTEXTS: Final = (
@@ -188,15 +143,9 @@ CONTEXTS: Final = (
     *("scenario", "chunk_text", "chunk", "schema", "prompt"),
     *_all("context"),
 )
-INSTRUCTIONS: Final = (
-    "system_prompt",
-    "system_message",
-    "system_instruction",
-    "system",
-    "instruction",
-    "instructions",
-    "指令",
-)
+SYSTEM: Final = ("system_prompt", "system_message", "system_instruction", "system")
+"""What the system says before a chat."""
+INSTRUCTIONS: Final = (*SYSTEM, "instruction", "instructions", "指令")
 """What is said above all else."""
 BESIDE: Final = ("pre_text", "table", "table_text", "post_text")
 """Columns that the question is about beside its context, in this order."""
@@ -236,17 +185,8 @@ NO_CONTENT: Final = (
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
     *("choice", "mc1_targets", "target_scores", "multiple_choice_targets", "option_list", "choice_list"),
-    *(
-        "answer_candidates",
-        "possible_answers",
-        "answers",
-        "选项列表",
-        "opciones",
-        "alternativas",
-        "secenekler",
-        "seçenekler",
-        "jawaban",
-    ),
+    *("answer_candidates", "possible_answers", "answers", "选项列表", "opciones", "alternativas", "secenekler"),
+    *("seçenekler", "jawaban"),
     *_all("option"),
 )
 OPTION_WORDS: Final = frozenset(

@@ -32,6 +32,7 @@ from ais_prompt.data.column_names import (
     PAIRS,
     QUESTIONS,
     RIGHT,
+    SYSTEM,
     WRONG_LIST,
     plain_name,
 )
@@ -166,7 +167,7 @@ def _chat(look: Look) -> Found | None:
     name = next(chats, None)
     if name is None:
         return None
-    system = look.first(INSTRUCTIONS[:4])
+    system = look.first(SYSTEM)
     return {"messages": name} if system in (None, name) else {"messages": name, "system": system}
 
 

@@ -23,20 +23,8 @@ GoldOfOptions: TypeAlias = Literal["label", "letter", "text", "from 0", "from 1"
 """How the right option is given: by its label in the data, its letter, its text, its number, or a mark beside it."""
 
 TEXT_KEYS: Final = (
-    *(
-        "text",
-        "content",
-        "value",
-        "option",
-        "choice",
-        "answer",
-        "sentence",
-        "atext",
-        "a_text",
-        "answer_text",
-        "option_text",
-    ),
-    *("choice_text", "ao_val", "内容"),
+    *("text", "content", "value", "option", "choice", "answer", "sentence", "atext", "a_text", "answer_text"),
+    *("option_text", "choice_text", "ao_val", "内容"),
 )
 LABEL_KEYS: Final = ("label", "labels", "key", "id", "letter", "name", "option", "aid", "选项")
 MARK_KEYS: Final = ("correct", "is_correct", "iscorrect", "right", "is_right", "is_answer")

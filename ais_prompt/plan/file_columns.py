@@ -68,7 +68,7 @@ def guessed_columns(shape: RowShape, rows: Sequence[Mapping[str, Any]], path: st
         return replace(_with_gold(shape, plain_rows), inputs=("messages",))
     if not shape.question:
         raise _no_question(path, rows)
-    _refuse_data_as_names(shape.question[-1], path)
+    _refuse_data_as_names(shape, path)
     if not shape.options:
         _refuse_unread_options(path, plain_rows)
     found = _with_options(_with_question(_with_gold(shape, plain_rows), plain_rows), plain_rows)
@@ -203,11 +203,14 @@ def _no_question(path: str, rows: Sequence[Mapping[str, Any]]) -> ConfigError:
     return ConfigError(what, where="--data", fix=fix)
 
 
-def _refuse_data_as_names(question: str, path: str) -> None:
-    """Raise an error for a file whose first line is a row: a name of a column asks nothing."""
-    if question.rstrip().endswith(("?", "？")) and len(question.split()) > 3:
+def _refuse_data_as_names(shape: RowShape, path: str) -> None:
+    """Raise an error for a file whose first line is a row: a name asks nothing, unless another names the answer."""
+    question = shape.question[-1]
+    names_answer = shape.answer is not None and len(shape.answer) > 1 and plain_name(shape.answer) in ANSWERS
+    if question.rstrip().endswith(("?", "？")) and len(question.split()) > 3 and not names_answer:
         what = f"{path} has no names of columns: its first line is {question!r:.60}"
-        raise ConfigError(what, where="--data", fix="write the names above it, such as question,A,B,C,D,answer")
+        fix = "write the names above it, such as question,A,B,C,D,answer; if these are names, add --prompt"
+        raise ConfigError(what, where="--data", fix=fix)
 
 
 def _refuse_unread_options(path: str, rows: Sequence[Mapping[str, Any]]) -> None:

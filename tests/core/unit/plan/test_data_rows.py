@@ -265,6 +265,8 @@ def test_a_first_line_that_is_a_row_is_refused(tmp_path: Path) -> None:
     path.write_text("What is the capital of Peru?,Rome,Lima,B\nWhat is the capital of Cuba?,Havana,Oslo,A\n")
     with pytest.raises(ConfigError, match=r"has no names of columns: its first line is 'What is the capital of Peru"):
         planned(path)
+    path.write_text("What did the user ask?,Expected answer\nWho is it?,Ann\n")
+    assert prompt_text(planned(path), 0) == "Who is it?"
 
 
 def test_questions_in_the_same_words_with_different_answers_are_said(tmp_path: Path) -> None:
